@@ -82,8 +82,8 @@ func (p *program) gather(o op, data, indices *value, axis, batch int, from polic
 		p.note("guarded", "negative indices become the axis's length, which is refused")
 		return p.bare(o, data, p.choose(g.negative(), g.length(), indices), axis, batch)
 	default:
-		p.note("guarded", "indices outside are refused, by a GatherElements of one element")
-		return p.bare(o, data, g.asserted(), axis, batch)
+		p.note("guarded", "indices outside are refused, by a GatherElements of one element; with one thread OpenVINO reports that by start_async and wait alone: its infer call loses every error of a node, and leaves the result as it was")
+		return g.asserted()
 	}
 }
 
@@ -144,7 +144,7 @@ func (g *guard) components() int {
 		return 0
 	}
 	if !ok {
-		g.fail(garner.ErrShape, "the last dim of its indices %s is not known, and a guard of a GatherND needs it; declare it, or convert with the option outside as it is", g.indices.label())
+		g.fail(garner.ErrShape, "the last dim of its indices %s is not known, and a GatherND needs it for the rank of its result; declare it", g.indices.label())
 	}
 	return n
 }
@@ -188,43 +188,44 @@ func (g *guard) clamped() *value {
 	return g.two(opMin, g.two(opMax, i, low), g.two(opSub, g.length(), g.number(1)))
 }
 
-// asserted gives w, and makes OpenVINO refuse a bad one. Its GatherElements refuses to look up
-// an element of [0] beyond 0.
+// asserted makes a gather that OpenVINO refuses where an index is bad. Its GatherElements refuses to
+// look up an element of [0] beyond 0. With one thread the infer call of OpenVINO loses that error, as
+// it loses the error of any node, and leaves the result as it was; start_async and wait
+// report it (testdata/record.py). w is clamped behind the guard, and no run reads other memory.
 //
 // Where dims are dynamic, a run that OpenVINO refuses leaves nodes behind that have been
 // prepared for its shapes and have not run, and that the next run takes for those of the run
 // before: it then answers with rows of another axis. So the shape of w is made to depend on the
 // element that is looked up, by a Tile: OpenVINO prepares no node behind that before it has the
 // element. A Reshape or a Broadcast in its place is taken for a node that does nothing, and dropped.
+// Nor does OpenVINO then fold the gather of an axis of length 1, and the guard with it: a scalar
+// index stays a vector until behind the gather.
 func (g *guard) asserted() *value {
-	element, bad := g.whole(garner.I64, true, 0), g.bad()
+	bad := g.bad()
 	if g.op == opGatherElements {
 		bad = g.longer(bad)
 	}
 	bad = g.reshape(g.cast(bad, garner.I64), g.of(-1), false)
-	w := g.positive()
+	w := g.two(opMin, g.two(opMax, g.positive(), g.number(0)), g.two(opSub, g.length(), g.number(1)))
 	rank := g.needRank(w)
-	if g.static() {
-		zero := g.add(&node{op: opGatherElements, in: []*value{element, bad}}, garner.I64)
-		return g.two(opAdd, w, g.cast(g.reshape(zero, g.shape(g.indices), false), w.spec.DType))
+	scalar := rank == 0
+	if scalar {
+		w = g.reshape(w, g.of(1), false)
 	}
 	good := g.reduceProd(g.two(opSub, g.of(1), bad), []int64{0}, true)
-	zero := g.add(&node{op: opGatherElements, in: []*value{element, g.two(opSub, g.of(1), good)}}, garner.I64)
-	tiled := w
-	if rank == 0 {
-		tiled = g.reshape(w, g.of(1), false)
-	}
-	made := g.add(&node{op: opTile, in: []*value{tiled, g.two(opAdd, g.of(slices.Repeat([]int64{1}, max(rank, 1))...), zero)}}, w.spec.DType)
-	switch {
-	case rank == 0:
-		return g.squeeze(made, []int64{0})
-	case g.op == opGatherND: // OpenVINO wants to know how long a tuple is
-		made = g.reshape(made, g.of(append(make([]int64, rank-1), int64(g.components()))...), true)
+	zero := g.add(&node{op: opGatherElements, in: []*value{g.of(0), g.two(opSub, g.of(1), good)}}, garner.I64)
+	made := g.add(&node{op: opTile, in: []*value{w, g.two(opAdd, g.of(slices.Repeat([]int64{1}, max(rank, 1))...), zero)}}, w.spec.DType)
+	if g.op == opGatherND { // OpenVINO wants to know how long a tuple is
+		made = g.reshape(made, g.of(append(make([]int64, max(rank, 1)-1), int64(g.components()))...), true)
 	}
 	if made.from != nil {
 		made.spec.Rank, made.spec.Dims = w.spec.Rank, w.spec.Dims
 	}
-	return made
+	taken := g.bare(g.op, g.data, made, g.axis, g.batch)
+	if scalar {
+		return g.squeeze(taken, []int64{int64(g.axis)})
+	}
+	return taken
 }
 
 // longer is bad too where indices of GatherElements are longer than data off the axis: the
@@ -239,14 +240,6 @@ func (g *guard) longer(bad *value) *value {
 		}
 	}
 	return bad
-}
-
-// static reports whether the shape of every input is known.
-func (p *program) static() bool {
-	return !slices.ContainsFunc(p.inputs, func(v *value) bool {
-		_, ok := v.spec.Shape()
-		return !ok
-	})
 }
 
 // zeroed gives the gather with zeros where an index is bad.
@@ -358,6 +351,9 @@ func (p *program) bare(o op, data, indices *value, axis, batch int) *value {
 			made = p.transpose(made, order)
 		}
 		return made
+	case o == opGatherND && p.target == irTarget:
+		// OpenVINO compiles no result of unknown rank.
+		(&guard{program: p, op: o, data: data, indices: indices, batch: batch}).components()
 	case o == opGatherElements && p.target == irTarget:
 		data = p.narrowed(data, indices, axis)
 	}

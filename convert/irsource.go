@@ -92,7 +92,13 @@ func irGather(g *call) {
 	if g.node.Operator != "openvino.Gather-8" {
 		pol = irGather7
 	}
-	if pol == irGather7 {
+	if data, indices := g.in(0), g.in(1); pol == irGather7 && !data.varies() && !indices.varies() {
+		// OpenVINO computes it when it loads the model, and there counts a negative index from the end.
+		if list, ok := indices.integers(); !ok || slices.ContainsFunc(list, func(n int64) bool { return n < 0 }) {
+			g.fail(ErrUnsupported, "its data and its indices are constants, and OpenVINO counts a negative one from the end where it folds that, and takes it for outside elsewhere; write it as a number from 0 on")
+			return
+		}
+	} else if pol == irGather7 {
 		g.note("replaced", "OpenVINO's page has it refuse an index outside, and its CPU plugin gives zeros, as recorded in openvino-gather-7-past-end-as-run: so does the target")
 	}
 	data, indices := g.in(0), g.in(1)
@@ -238,7 +244,7 @@ func irTile(c *call) {
 	case n < rank:
 		repeats = c.concat(0, c.of(slices.Repeat([]int64{1}, rank-n)...), c.cast(repeats, garner.I64))
 	}
-	c.set(c.add(&node{op: opTile, in: []*value{x, c.cast(repeats, garner.I64)}}, x.spec.DType))
+	c.set(c.tile(x, c.cast(repeats, garner.I64)))
 }
 
 func irRange(c *call) {

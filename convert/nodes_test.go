@@ -142,6 +142,8 @@ func TestNodes(t *testing.T) {
 		{oneNode(onnxModel, "Reshape", 5, attributes{"shape": []int64{-1, 2}}, 1, in(f32, 4, 3)), "", ""},
 		{oneNode(onnxModel, "Reshape", 13, nil, 1, in(f32, 4)), "it has no input 1, which Reshape needs", ""},
 		{oneNode(onnxModel, "Tile", 13, nil, 1, in(f32, 2, 3), whole(2, 1)), "", ""},
+		{oneNode(onnxModel, "Tile", 13, nil, 1, in(f32, 1, 1, 3, -1, -1), whole(2, 2, 2, 2, 2)), "", ""},
+		{oneNode(onnxModel, "Tile", 13, nil, 1, in(f32, 1, -1, 3), in(i64, 3)), "", ""},
 		{oneNode(onnxModel, "Tile", 1, nil, 1, in(f32, 2, 3), whole(2), whole(1)), "Tile of opset 1 is not converted", ""},
 		{oneNode(onnxModel, "Range", 11, nil, 1, number(0), in(i64), number(2)), "", ""},
 		{oneNode(onnxModel, "Range", 11, nil, 1, in(f32), in(f32), in(f32)), "a range of f32 is not converted", ""},
@@ -166,6 +168,10 @@ func TestNodes(t *testing.T) {
 		{oneNode(onnxModel, "Slice", 13, nil, 1, in(f32, 6, 5)), "it has no starts or no ends", ""},
 		{oneNode(onnxModel, "Slice", 13, nil, 1, in(f32, 6, 5), in(i64, -1), in(i64, -1)), "how many axes it slices is not known", ""},
 		{oneNode(onnxModel, "Where", 13, nil, 1, in(f32, 3), in(f32, 3), in(f32, 3)), "its condition is f32", ""},
+		{oneNode(onnxModel, "Where", 13, nil, 1, in(boolean, 3), in(f32, 3), in(f32, 3)), "", "ONNX Runtime's Where makes 0 of a -0"},
+		{oneNode(onnxModel, "Slice", 13, nil, 1, in(f32, 6), whole(4), whole(math.MaxInt64), whole(0), whole(-1)), "", ""},
+		{oneNode(onnxModel, "Slice", 13, nil, 1, in(f32, 6), whole(4), in(i64, 1), whole(0), whole(-1)), "", "means the first element in ONNX"},
+		{oneNode(irModel, "Slice", 8, nil, 1, in(f32, 6), whole(2), whole(math.MaxInt32), whole(-1), whole(0)), "", ""},
 		{oneNode(onnxModel, "Where", 13, nil, 1, in(boolean, 3), in(f32, 3), in(f64, 3)), "which differ in dtype", ""},
 		{oneNode(onnxModel, "Where", 13, nil, 1, in(boolean, 3), in(boolean, 3), in(boolean, 1)), "", ""},
 		{oneNode(onnxModel, "Where", 13, nil, 1, in(boolean, 3), in(garner.I16, 3), in(garner.I16, 1)), "", ""},
@@ -374,5 +380,26 @@ func setInt(t *testing.T, x garner.Tensor, i int, n int64) {
 	}
 	for j := range max(size, 1) {
 		b[i*max(size, 1)+j] = byte(bits >> (8 * j))
+	}
+}
+
+// TestGathersRefused refuses gathers whose result no target keeps.
+func TestGathersRefused(t *testing.T) {
+	number := garner.Of([]int64{0})
+	for _, tt := range []struct {
+		operator, extension, want string
+		m                         *model.Model
+	}{
+		{"openvino.Gather-7", ".onnx", "counts a negative one from the end where it folds that", oneNode(irModel, "Gather", 7, nil, 1, garner.Of([]float32{1, 2, 3}, 3), garner.Of([]int64{-1}, 1), number)},
+		{"openvino.Gather-1", ".onnx", "", oneNode(irModel, "Gather", 1, nil, 1, garner.Of([]float32{1, 2, 3}, 3), garner.Of([]int64{1}, 1), number)},
+		{"onnx.GatherND-13", ".xml", "the last dim of its indices", oneNode(onnxModel, "GatherND", 13, nil, 1, garner.SpecOf(garner.F32, 3, 4), garner.SpecOfDims(garner.I64, garner.Exactly(2), garner.AnyDim))},
+	} {
+		tt.m.Graph.Nodes[0].Operator = tt.operator
+		for _, outside := range []convert.Outside{convert.Keep, convert.Clamp, convert.AsIs} {
+			_, err := convert.File(t.Context(), tt.m, filepath.Join(t.TempDir(), "out"+tt.extension), convert.Options{Outside: outside})
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%s --outside %s: %v; want %q", tt.operator, outside, err, tt.want)
+			}
+		}
 	}
 }

@@ -153,7 +153,7 @@ func onnxTile(c *call) {
 		c.fail(ErrUnsupported, "Tile of opset %d is not converted; convert the model to a later opset first", c.node.Version)
 		return
 	}
-	c.set(c.add(&node{op: opTile, in: []*value{c.in(0), c.in(1)}}, c.in(0).spec.DType))
+	c.set(c.tile(c.in(0), c.in(1)))
 }
 
 func onnxConstantOfShape(c *call) {

@@ -305,12 +305,43 @@ func (p *program) slice(x, starts, ends, axes, steps *value) *value {
 			n = 1
 		}
 		steps = p.of(slices.Repeat([]int64{1}, n)...)
+	} else {
+		ends = p.ends(ends, steps)
 	}
 	in := []*value{x}
 	for _, v := range []*value{starts, ends, axes, steps} {
 		in = append(in, p.cast(v, garner.I64))
 	}
 	return p.add(&node{op: opSlice, in: in}, x.spec.DType)
+}
+
+// ends gives ends of a Slice that mean in the target what they mean in the source. With a negative
+// step ONNX takes the greatest i32 and the greatest i64 for one before the first
+// element; elsewhere they are numbers, and the axis has no element behind them.
+func (p *program) ends(ends, steps *value) *value {
+	from := p.options.runtime == onnxRuntime
+	by, stepped := steps.integers()
+	if stepped && !slices.ContainsFunc(by, func(n int64) bool { return n < 0 }) {
+		return ends
+	}
+	list, ok := ends.integers()
+	if !ok || !stepped || len(list) != len(by) {
+		if from != (p.target == onnxTarget) {
+			p.lossy("its ends or its steps are computed, and with a negative step an end of %d or %d means the first element in ONNX and a number elsewhere", math.MaxInt32, int64(math.MaxInt64))
+		}
+		return ends
+	}
+	list = slices.Clone(list)
+	for i, n := range list {
+		switch {
+		case by[i] >= 0 || n != math.MaxInt32 && n != math.MaxInt64:
+		case from:
+			list[i] = math.MinInt32
+		default:
+			list[i] = math.MaxInt32 - 1
+		}
+	}
+	return p.whole(garner.I64, true, list...)
 }
 
 // cut takes the elements from start to end of one axis.
@@ -356,6 +387,27 @@ func (p *program) expand(x, shape *value) *value {
 		return p.cast(p.expand(p.cast(x, wide), shape), x.spec.DType)
 	}
 	return p.add(&node{op: opExpand, in: []*value{x, p.cast(shape, garner.I64)}}, x.spec.DType)
+}
+
+// tile repeats x along each dim. OpenVINO's Tile answers wrongly where some of the dims of x are
+// known and some are not, as of [1,1,3,?,?]: there a Broadcast of a dim before each, and a
+// Reshape, take its place.
+func (p *program) tile(x, repeats *value) *value {
+	rank, ok := x.rank()
+	unknown := func(d garner.Dim) bool { return !d.Known() }
+	if p.target != irTarget || ok && (rank < 3 || rank > garner.MaxRank/2 || !slices.ContainsFunc(x.spec.Dims, unknown) || !slices.ContainsFunc(x.spec.Dims, garner.Dim.Known)) {
+		return p.add(&node{op: opTile, in: []*value{x, repeats}}, x.spec.DType)
+	}
+	rank = p.needRank(x)
+	var axes []int64
+	for i := range int64(rank) {
+		axes = append(axes, 2*i)
+	}
+	times := p.reshape(repeats, p.of(int64(rank), 1), false)
+	ones := p.reshape(p.of(slices.Repeat([]int64{1}, rank)...), p.of(int64(rank), 1), false)
+	pairs := p.concat(1, times, ones)
+	wide := p.expand(p.unsqueeze(x, axes...), p.reshape(pairs, p.of(int64(2*rank)), false))
+	return p.reshape(wide, p.two(opMul, p.shape(x), repeats), false)
 }
 
 func (p *program) reduceProd(x *value, axes []int64, keep bool) *value {

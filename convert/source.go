@@ -385,7 +385,20 @@ func whereOf(c *call) {
 	if d := c.in(0).spec.DType; d != garner.Bool {
 		c.fail(garner.ErrDType, "its condition is %s; it must be bool", d)
 	}
-	c.set(c.choose(c.in(0), c.in(1), c.in(2)))
+	made := c.choose(c.in(0), c.in(1), c.in(2))
+	if d := c.in(1).spec.DType; d.IsFloat() && (c.options.runtime == onnxRuntime) != (c.target == onnxTarget) && !c.in(1).plusZero() {
+		c.lossy("ONNX Runtime's Where makes 0 of a -0 that it takes of its first branch, in some shapes of its second, and other runtimes keep it")
+	}
+	c.set(made)
+}
+
+// plusZero reports whether v is one constant whose bits are 0, as the branch of a guard is.
+func (v *value) plusZero() bool {
+	if !v.small || v.tensor.Len() != 1 {
+		return false
+	}
+	b, err := v.tensor.Bytes()
+	return err == nil && !slices.ContainsFunc(b, func(b byte) bool { return b != 0 })
 }
 
 func negOf(c *call) {

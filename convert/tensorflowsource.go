@@ -295,7 +295,7 @@ func rankOf(c *call) { c.set(c.number(garner.I32, int64(c.needRank(c.in(0))))) }
 
 func tileOf(c *call) {
 	x := c.in(0)
-	c.set(c.add(&node{op: opTile, in: []*value{x, c.cast(c.in(1), garner.I64)}}, x.spec.DType))
+	c.set(c.tile(x, c.cast(c.in(1), garner.I64)))
 }
 
 func zerosLike(c *call) {

@@ -52,7 +52,7 @@ var rules = []Rule{
 	},
 	{
 		ID: "L.4", Severity: Note, Title: "Indices come from an input",
-		About: "Finds Gather and GatherElements whose indices may be outside as far as the model shows; see L.3. Runtimes differ in how they " +
+		About: "Finds Gather and GatherElements whose indices may be outside as far as the model shows; see L.3. The infer call of OpenVINO with one thread loses what GatherElements refuses. Runtimes differ in how they " +
 			"answer an index outside. OpenVINO writes zeros, or reads other memory where data is a vector of up to 64 integers. Bounds are those that the " +
 			"specifications give. ONNX Runtime's Clip, Min and Max of i64 on x86-64 compare 32 bits: a value further than 2^31 from a bound becomes another position, or stays outside; " +
 			"OpenVINO cuts it to 32 bits before (`lint-vast-clip`, `lint-vast-clip-from-end`, `lint-vast-max-min`).",

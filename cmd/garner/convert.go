@@ -30,14 +30,19 @@ the target's runtime lacks, and sub-graphs (If, Loop).
   clamp   it becomes the nearest index that the axis has: cheaper, and equal for valid ones
   as-is   whatever the target makes of it: no guard; what lint finds for the target is printed
 
+With one thread (INFERENCE_NUM_THREADS=1, or one CPU), the infer call of OpenVINO 2026.4 loses
+the error of any node, and leaves the result as it was, or crashes. There start_async and wait report what
+keep has refused, or convert with --outside clamp.
+
 Where a runtime departs from its page, the conversion follows the runtime, and says so: Gather-1
 and Gather-7 of OpenVINO give zeros for an index outside, its GatherND takes negative ones, and
 LiteRT's GATHER_ND looks rows up by their number. Indices outside of GatherND read other
 memory in OpenVINO; a target refuses them.
 
 A node that the target computes less exactly is refused without --lossy: f64 in OpenVINO, which
-computes it as f32, 64-bit constants beyond 32 bits, quotients of floats, ReduceSum, and the least and
-greatest of floats. OpenVINO computes every i64 as i32: an index of 2^32+1 is 1 before any guard sees it.
+computes it as f32, 64-bit constants beyond 32 bits, quotients of floats, ReduceSum, the least and
+greatest of floats, a Where of floats between ONNX and other formats, and a Slice with
+a negative step whose ends are computed. OpenVINO computes every i64 as i32: an index of 2^32+1 is 1 before any guard sees it.
 
 What was guarded, replaced, renamed and dropped (names of dims, which an IR lacks) is printed on
 standard error, unless --quiet. The file beside OUT is replaced only where the old OUT refers to it;

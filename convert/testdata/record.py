@@ -54,10 +54,26 @@ def openvino():
         except RuntimeError:
             return None
 
+    def wrong(threads, wait):
+        """Whether [1, 2, 3] + [1, 2] is an error, after a run that is none. infer of 1 thread loses it, and may crash."""
+        a, b = opset1.parameter([-1], np.int64), opset1.parameter([-1], np.int64)
+        r = core.compile_model(ov.Model([opset1.add(a, b)], [a, b]), "CPU", {"INFERENCE_NUM_THREADS": threads}).create_infer_request()
+        r.infer([i64(1, 2), i64(1, 2)])
+        try:
+            if wait:
+                r.start_async([i64(1, 2, 3), i64(1, 2)])
+                r.wait()
+            else:
+                r.infer([i64(1, 2, 3), i64(1, 2)])
+            return "none"
+        except RuntimeError:
+            return "error"
+
     i64 = lambda *v: np.array(v, np.int64)
     zero = opset1.constant(i64(0))
     return {"runtime": "OpenVINO " + ov.__version__.split("-")[0],
             "GatherElements of [0] by 0, 1": [run(lambda i: opset6.gather_elements(zero, i, 0), i64(v)) for v in (0, 1)],
+            "Add of lengths 3 and 2: start_async of 1 thread, infer and start_async of 2": [wrong(t, w) for t, w in ((1, True), (2, False), (2, True))],
             "Gather-7 of [5, 6] by -1, 2": [run(lambda i: opset7.gather(opset1.constant(i64(5, 6)), i, opset1.constant(np.int64(0))), i64(v)) for v in (-1, 2)],
             "Divide, m_pythondiv, of -7 by 2": run(lambda a, b: opset1.divide(a, b), i64(-7), i64(2)),
             "Divide of 50331651 by 3": run(lambda a, b: opset1.divide(a, b), i64(50331651), i64(3)),
