@@ -85,7 +85,7 @@ func TestPrefix(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Parse(dir + "#parts")
-		refused(t, err, garner.ErrAttribute, "of no format that garner reads")
+		refused(t, err, garner.ErrAttribute, "it holds new.index: name "+dir+"/new.index#parts")
 		_, err = OpenModel(dir, ModelOptions{})
 		refused(t, err, garner.ErrAttribute, "is no model file")
 	}

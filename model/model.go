@@ -371,6 +371,11 @@ func Unchanged(path string, was, now source.FileState) error {
 	if now == was {
 		return nil
 	}
+	return Changed(path)
+}
+
+// Changed is the error of a file that is not as it was when its model was opened.
+func Changed(path string) error {
 	return garner.Errorf(source.ErrChanged, "%s was changed or replaced after the model was opened; open the model again when nothing writes to it", path)
 }
 

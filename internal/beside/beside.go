@@ -104,7 +104,8 @@ func (b *File) look() (source.FileState, error) {
 	return source.FileState(stamp), err
 }
 
-// mapping gives the mapped file, the one that look saw.
+// mapping gives the mapped file, the one that look saw, which nobody has written to: a
+// constant may be read long after another of the same file.
 func (b *File) mapping() (*mapped.File, error) {
 	b.lock.Lock()
 	defer b.lock.Unlock()
@@ -126,6 +127,14 @@ func (b *File) mapping() (*mapped.File, error) {
 			return nil, err
 		}
 		b.file = view
+		return view, nil
+	}
+	written, err := b.file.Written()
+	if err != nil {
+		return nil, err
+	}
+	if written {
+		return nil, model.Changed(b.Path)
 	}
 	return b.file, nil
 }

@@ -159,6 +159,17 @@ func (f *File) Path() string { return f.path }
 // Stamp returns the state of the file when it was mapped.
 func (f *File) Stamp() Stamp { return f.stamp }
 
+// Written reports whether the file has been written to, or cut short, since it was mapped.
+// It is an fs.ErrClosed after Close.
+func (f *File) Written() (bool, error) {
+	if err := f.Hold(); err != nil {
+		return false, err
+	}
+	defer f.Release()
+	now, err := StampOf(f.file)
+	return now.Size != f.stamp.Size || !now.Modified.Equal(f.stamp.Modified), err
+}
+
 // Size returns the number of bytes, also after Close.
 func (f *File) Size() int { return f.size }
 
