@@ -133,7 +133,7 @@ func read(m *model.Model, path string, o Options) (*program, error) {
 	}
 	from := sources[m.Format]
 	if from == nil {
-		return nil, garner.Errorf(ErrUnsupported, "a model of %s is not converted", m.Format)
+		return nil, garner.Errorf(ErrUnsupported, "a model of %s is not converted; those of ONNX, OpenVINO IR, TensorFlow and LiteRT are", m.Format)
 	}
 	if m.Graph == nil || len(m.Graph.Outputs) == 0 {
 		return nil, garner.Errorf(nil, "it has no outputs, and there is nothing to convert")

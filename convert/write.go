@@ -92,6 +92,11 @@ func lay(ctx context.Context, out *atomicfile.Pair, i int, pieces []piece) error
 			}
 			continue
 		}
+		if c := piece.elements.constant; c != nil && !piece.elements.small && c.Verify != nil { // the target keeps no checksum of the source's
+			if err := c.Verify(ctx); err != nil {
+				return err
+			}
+		}
 		err := piece.elements.each(ctx, func(at int64, b []byte) error {
 			if start+at+int64(len(b)) > end {
 				return garner.Errorf(nil, "constant %s has more elements than its shape %s", piece.elements.label(), piece.elements.spec)

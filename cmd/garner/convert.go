@@ -17,8 +17,8 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
-const convertHelp = `convert writes a model of any format that garner reads as ONNX or OpenVINO IR. The
-extension of OUT says which: .onnx, or .xml with the constants in a .bin beside it. Large
+const convertHelp = `convert writes a model of ONNX, OpenVINO IR, TensorFlow or LiteRT as ONNX or OpenVINO IR.
+The extension of OUT says which: .onnx, or .xml with the constants in a .bin beside it. Large
 constants of an ONNX model stand in OUT.onnx.data. The model may also stay in its format.
 
 It converts models that consist of gathers and of the nodes around them that garner run
