@@ -91,11 +91,20 @@ func ways(t *testing.T, run func(t *testing.T, make func(garner.Tensor) Array, b
 	}
 }
 
+// seeds is how many random cases a test has: a fifth of n with -short, which is for
+// detectors and emulators.
+func seeds(n uint64) uint64 {
+	if testing.Short() {
+		return n / 5
+	}
+	return n
+}
+
 // TestBags holds bags whose rows are read against the definition: R.29 to R.35, of every
 // kind of array and budget.
 func TestBags(t *testing.T) {
 	ways(t, func(t *testing.T, make func(garner.Tensor) Array, budget int64, whole bool) {
-		for seed := range uint64(80) {
+		for seed := range seeds(80) {
 			t.Run("", func(t *testing.T) {
 				gathertest.RandomBags(seed+uint64(budget)*1000).Hold(t, cold(t, make, budget, whole))
 			}) // which closes its files
@@ -106,7 +115,7 @@ func TestBags(t *testing.T) {
 // TestRandomStored holds gathers of stored elements, and bags of them, that are read against
 // the definition: with any policy, so that a term of a bag may be the fill.
 func TestRandomStored(t *testing.T) {
-	for seed := range uint64(600) {
+	for seed := range seeds(600) {
 		c, budget := gathertest.RandomStored(seed), []int64{0, 300, 5000}[seed%3]
 		for _, x := range append(c.Further, c.Data) {
 			if x.DType().Valid() && !x.Contiguous() {
@@ -219,7 +228,7 @@ func storedCases(r *rand.Rand) []storedCase {
 // definition, of every kind of array and budget.
 func TestStoredRows(t *testing.T) {
 	ways(t, func(t *testing.T, make func(garner.Tensor) Array, budget int64, whole bool) {
-		for seed := range uint64(20) {
+		for seed := range seeds(20) {
 			for _, c := range storedCases(rand.New(rand.NewPCG(seed, uint64(budget)))) {
 				want, err := garner.Reference(c.op, c.data, c.indices, c.more...)
 				if err != nil {
