@@ -217,12 +217,16 @@ func Closed(path string) error {
 // Check is an ErrFault where the file ends before the last of some of its bytes, which
 // were read since Hold: they may have read as zeros. Where they end before the file's
 // last page, it reads a byte of that page, which faults once the file is shorter;
-// else it makes one system call. It allocates nothing.
+// else it makes one system call. It allocates nothing. Other memory, which a strided view
+// that the File keeps may be of, is no part of the file.
 func (f *File) Check(read []byte) error {
 	if len(read) == 0 {
 		return nil
 	}
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(read))) - uintptr(unsafe.Pointer(unsafe.SliceData(f.data)))
+	if start >= uintptr(len(f.data)) {
+		return nil
+	}
 	return f.CheckTo(int(start) + len(read))
 }
 

@@ -57,3 +57,24 @@ func TestWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckOfOtherMemory holds that bytes beside the mapping are no end of a file, at higher
+// addresses and at lower ones.
+func TestCheckOfOtherMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte("abcdef"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	other := make([]byte, 16)
+	before := &File{path: path, data: other[:8], size: 8, file: f.file} // of which the rest lies behind
+	for _, err := range []error{f.Check(other), before.Check(other[8:]), before.Check(f.Bytes())} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
