@@ -207,6 +207,9 @@ func (c *call) reduce(prepare func(t garner.Tensor) (of func(row []float64) (flo
 	if t.Len() == 0 {
 		return garner.Tensor{}, mismatch("%s of %s is not run: ONNX Runtime gives results of no elements other shapes", c.node.Op, t.Shape())
 	}
+	if castable(garner.F64, t.DType()) != nil { // as the results are cast
+		return garner.Tensor{}, c.unsupportedType(t.DType())
+	}
 	c.mayRefuse()
 	rows, n, each, shape, err := c.reduced(t, axes, keep)
 	if err != nil {
