@@ -132,16 +132,10 @@ func (v *value) varies() bool {
 func reduceSumOf(keep string, without int64) func(c *call) {
 	return func(c *call) {
 		x := c.in(0)
-		axes, ok := c.list("axes", 1)
-		if !ok || len(axes) == 0 {
-			if c.attribute("noop_with_empty_axes", 0) != 0 || ok && keep == "keep_dims" {
-				c.set(x)
-				return
-			}
-			axes = nil
-			for i := range c.needRank(x) {
-				axes = append(axes, int64(i))
-			}
+		axes, none := c.reducedAxes(x, keep)
+		if none {
+			c.set(x)
+			return
 		}
 		if d := x.spec.DType; !slices.Contains(signed, d) && !slices.Contains(reals, d) {
 			c.fail(garner.ErrDType, "%s of %s is not converted; that of i32, i64, f32 and f64 is", c.node.Op, d)

@@ -422,20 +422,31 @@ func (c *call) constantInteger(i int) int64 {
 	return 0
 }
 
+// reducedAxes gives the axes of a reduction, all where none is named; true where it then
+// reduces nothing.
+func (c *call) reducedAxes(x *value, keep string) (axes []int64, none bool) {
+	axes, ok := c.list("axes", 1)
+	if ok && len(axes) > 0 {
+		return axes, false
+	}
+	if c.attribute("noop_with_empty_axes", 0) != 0 || ok && keep == "keep_dims" {
+		return nil, true
+	}
+	axes = nil
+	for i := range c.needRank(x) {
+		axes = append(axes, int64(i))
+	}
+	return axes, false
+}
+
 // reduceProdOf multiplies integers along constant axes.
 func reduceProdOf(keep string, without int64) func(c *call) {
 	return func(c *call) {
 		x := c.in(0)
-		axes, ok := c.list("axes", 1)
-		if !ok || len(axes) == 0 {
-			if c.attribute("noop_with_empty_axes", 0) != 0 || ok && keep == "keep_dims" {
-				c.set(x)
-				return
-			}
-			axes = nil
-			for i := range c.needRank(x) {
-				axes = append(axes, int64(i))
-			}
+		axes, none := c.reducedAxes(x, keep)
+		if none {
+			c.set(x)
+			return
 		}
 		if d := x.spec.DType; d != garner.I32 && d != garner.I64 {
 			c.fail(garner.ErrDType, "%s of %s is not converted; that of i32 and i64 is", c.node.Op, d)
