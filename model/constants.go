@@ -7,6 +7,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/names"
+	"github.com/garner-go/garner/source"
 )
 
 // Constants ranges over the constants of the model, those of each graph in the order
@@ -16,9 +17,20 @@ import (
 // constants.
 func (m *Model) Constants() iter.Seq2[string, *Constant] {
 	return func(yield func(string, *Constant) bool) {
+		for name, v := range m.ConstantValues() {
+			if !yield(name, v.Constant) {
+				return
+			}
+		}
+	}
+}
+
+// ConstantValues is Constants with a value of each, which also says how the elements are quantised.
+func (m *Model) ConstantValues() iter.Seq2[string, *Value] {
+	return func(yield func(string, *Value) bool) {
 		all, made := m.constants()
 		for i, v := range all {
-			if !yield(made[i], v.Constant) {
+			if !yield(made[i], v) {
 				return
 			}
 		}
@@ -55,6 +67,15 @@ func (m *Model) Constant(name string) (*Constant, error) {
 
 // constants lists a value of each constant, with its name, in the order of Constants.
 func (m *Model) constants() (all []*Value, made []string) {
+	all = m.holders()
+	for _, v := range all {
+		made = append(made, v.Constant.Name)
+	}
+	return all, unique(made)
+}
+
+// holders lists a value of each constant, in the order of Constants.
+func (m *Model) holders() (all []*Value) {
 	seen := make(map[*Constant]bool)
 	look := func(v *Value) {
 		if v != nil && v.Constant != nil && !seen[v.Constant] {
@@ -86,8 +107,32 @@ func (m *Model) constants() (all []*Value, made []string) {
 		}
 	}
 	walk(m.Graph)
-	for _, v := range all {
-		made = append(made, v.Constant.Name)
+	return all
+}
+
+// Changed is a source.ErrChanged where a file that constants of the model lie in is another than it was when the model was
+// opened: elements that were read of a view of it, such as that of Constant.Tensor, may then be of two states. It looks at
+// each file once, and reads none.
+func (m *Model) Changed() error {
+	seen := make(map[string]bool)
+	for _, v := range m.holders() {
+		parts := []*Constant{v.Constant}
+		for _, t := range v.Constant.Tiles {
+			parts = append(parts, t.Constant)
+		}
+		for _, c := range parts {
+			for _, r := range c.ranges() {
+				if r.State == (source.FileState{}) || seen[r.File] {
+					continue
+				}
+				seen[r.File] = true
+				file, err := r.open()
+				if err != nil {
+					return err
+				}
+				file.Close() // nothing was read
+			}
+		}
 	}
-	return all, unique(made)
+	return nil
 }

@@ -100,6 +100,49 @@ func TestConstantsReached(t *testing.T) {
 	}
 }
 
+// TestNoConstant reads the constant of a value that has none, and finds the one behind the nodes
+// that pass it on.
+func TestNoConstant(t *testing.T) {
+	c := model.NewConstant("table", garner.SpecOf(garner.I8, 1), func() (garner.Tensor, error) { return garner.Of([]int8{1}, 1), nil })
+	table := &model.Value{Name: "table", Constant: c}
+	behind := func(v *model.Value, ops ...string) *model.Value {
+		for _, op := range ops {
+			v = &model.Value{From: &model.Node{Op: op, Inputs: []*model.Value{v}}}
+		}
+		return v
+	}
+	for _, tt := range []struct {
+		v    *model.Value
+		want *model.Constant
+	}{
+		{nil, nil}, {table, c}, {behind(table, "ReadVariableOp"), c}, {behind(table, "ReadVariableOp", "Identity"), c},
+		{behind(table, "Neg"), nil}, {behind(table, "Neg", "Identity"), nil}, {behind(nil, "Identity"), nil},
+		{behind(&model.Value{Constant: c, Default: true}, "Identity"), nil}, {&model.Value{Name: "input"}, nil},
+		{&model.Value{From: &model.Node{Op: "Identity"}}, nil},
+	} {
+		if got := tt.v.Held(); got != tt.want {
+			t.Errorf("%v: %v; want %v", tt.v, got, tt.want)
+		}
+	}
+	none := behind(table, "ReadVariableOp").Constant
+	for name, read := range map[string]func() error{
+		"Tensor": func() error { _, err := none.Tensor(); return err },
+		"Array":  func() error { _, err := none.Array(); return err },
+		"Open":   func() error { _, err := none.Open(); return err },
+		"OpenAs": func() error { _, err := none.OpenAs(c.Spec); return err },
+		"Hold":   func() error { _, err := none.Hold(); return err },
+		"Pieces": func() error { return none.Pieces(t.Context(), nil) },
+	} {
+		var at *model.Error
+		if err := read(); !errors.As(err, &at) || !errors.Is(err, garner.ErrAttribute) || !strings.Contains(err.Error(), "take Value.Held") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n, ok := none.Bytes(); n != 0 || ok || none.Unread() {
+		t.Errorf("%d bytes, %v", n, ok)
+	}
+}
+
 // TestConstantOpen opens constants in a file, also as another shape, and those in
 // memory, and refuses a file that is not the one that the model was read from.
 func TestConstantOpen(t *testing.T) {
@@ -201,4 +244,40 @@ func stateOf(path string) (source.FileState, error) {
 	defer f.Close()
 	states, err := f.States()
 	return states[0], err
+}
+
+// TestChanged writes to a file of a constant and to one of a tile, and removes one: the model is changed. What has no
+// state was never looked at.
+func TestChanged(t *testing.T) {
+	later := func(path string) error { return os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)) }
+	for _, tt := range []struct {
+		about string
+		do    func(path string) error
+		want  error
+	}{
+		{"untouched", func(string) error { return nil }, nil},
+		{"written to", later, source.ErrChanged},
+		{"removed", os.Remove, fs.ErrNotExist},
+	} {
+		for _, tiles := range []bool{false, true} {
+			c, unknown := tile(t, []byte{1, 2}, 2), tile(t, []byte{1, 2}, 2)
+			state, err := stateOf(c.File)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.State = state
+			if err := errors.Join(tt.do(c.File), later(unknown.File)); err != nil {
+				t.Fatal(err)
+			}
+			if tiles {
+				whole := model.NewConstant("whole", c.Spec, nil)
+				whole.SetTiles([]model.Tile{{At: []int{0}, Constant: c}})
+				c = whole
+			}
+			m := &model.Model{Graph: &model.Graph{Constants: []*model.Value{{Constant: unknown}, {Constant: c}}}}
+			if err := m.Changed(); !errors.Is(err, tt.want) {
+				t.Errorf("%s, in tiles %v: %v", tt.about, tiles, err)
+			}
+		}
+	}
 }

@@ -1,12 +1,17 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/names"
 )
+
+// ErrSignature is the class of errors of a model that is read one signature at a time, of which it has several, or
+// several functions, and none was named.
+var ErrSignature = errors.New("a signature must be named")
 
 // An Error says what is wrong with a model file, and where. Its message is
 //

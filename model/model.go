@@ -19,10 +19,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/names"
@@ -41,10 +44,15 @@ type Model struct {
 	Opsets   map[string]int // the opset of each domain, in formats that declare it for the whole file; "" is ONNX's own domain
 	Graph    *Graph
 
+	// Signatures are the keys of the signatures whose graphs Graph has together, where those are
+	// several, as a .tflite file may have. nil: Graph is one that a program calls.
+	Signatures []string
+
 	// Files lists every file that the model consists of, Path first; what is written
 	// while the model is open must be none of them. It is empty for one in memory.
 	Files []string
 
+	closing sync.Mutex // held while closers run
 	closers []func() error
 }
 
@@ -53,9 +61,23 @@ type Model struct {
 func (m *Model) OnClose(f func() error) { m.closers = append(m.closers, f) }
 
 // Close unmaps the model's files, behind calls in progress that read a constant.
-// Calls that begin later, of constants and of tensors and arrays over their files, are
-// an fs.ErrClosed. One goroutine calls Close; a second Close does nothing.
+// Calls that begin later, of constants of any format and of tensors and arrays over their
+// files, are an fs.ErrClosed; an array that Open gave before is good until its own Close.
+// Several goroutines may call Close: each returns when the model is closed, and all but the
+// first do nothing. It visits each constant once.
 func (m *Model) Close() error {
+	m.closing.Lock()
+	defer m.closing.Unlock()
+	for _, v := range m.holders() {
+		v.Constant.closed.Store(true)
+	}
+	for n := range m.Nodes() {
+		for _, a := range n.Attributes {
+			if c, ok := a.(*Constant); ok {
+				c.closed.Store(true)
+			}
+		}
+	}
 	var all []error
 	for len(m.closers) > 0 {
 		last := len(m.closers) - 1
@@ -108,6 +130,9 @@ type Node struct {
 	Outputs []*Value // nil for an optional output that the node leaves out
 
 	Graphs []Subgraph // of If, Loop, Scan, TensorIterator
+
+	// Awaited says that a node runs behind this one without reading it: a control edge of TensorFlow.
+	Awaited bool
 }
 
 // IsGather reports whether the node is a gather that package operators has.
@@ -133,6 +158,7 @@ type Value struct {
 
 	From     *Node     // the node that computes it; nil for an input of a graph and for a constant
 	Constant *Constant // its elements, where the file holds them; the default of an input
+	Default  bool      // Constant is what an input is where the caller does not give it
 
 	// Quantised says for which reals the elements stand, in formats that keep that beside
 	// the type; nil where they stand for themselves.
@@ -144,6 +170,37 @@ type Value struct {
 	// results of its sub-graphs. It is nil for every other value.
 	Takes []*Value
 	Turn  bool // a parameter that is the number of a loop's turn, from 0; Takes is how many turns there are
+}
+
+// Fixed gives the constant whose elements the value has in every run: nil for any other value,
+// and for an input with a default, which a caller may give other elements.
+func (v *Value) Fixed() *Constant {
+	if v == nil || v.Default {
+		return nil
+	}
+	return v.Constant
+}
+
+// passing are the operators whose result is their first input itself, by the name that they have
+// in ONNX, TensorFlow or both.
+var passing = map[string]bool{"Identity": true, "ReadVariableOp": true, "StopGradient": true, "PreventGradient": true, "Snapshot": true}
+
+// Held is Fixed of the value that this one is a copy of, behind nodes such as Identity and
+// TensorFlow's ReadVariableOp: the table of a gather whose data is a variable. nil where an
+// input or another node makes the elements.
+func (v *Value) Held() *Constant {
+	for from := v.Copied(); from != nil; from = v.Copied() {
+		v = from
+	}
+	return v.Fixed()
+}
+
+// Copied is the value that this one is a copy of, as Held says, one node on; nil of any other value.
+func (v *Value) Copied() *Value {
+	if v == nil || v.Constant != nil || v.From == nil || v.From.Domain != "" || !passing[v.From.Op] || len(v.From.Inputs) == 0 {
+		return nil
+	}
+	return v.From.Inputs[0]
 }
 
 // Quantised says for which reals integers stand:
@@ -226,7 +283,8 @@ func (v *Value) Refine(inferred garner.Spec) {
 }
 
 // A Constant is a tensor in the model's files. Tensor, Array and Open read it;
-// nothing else does.
+// nothing else does. Reading a nil one, that of a value that is no constant, is an *Error of
+// class garner.ErrAttribute.
 type Constant struct {
 	Name string      // of the initializer, layer or node that holds it
 	Spec garner.Spec // dtype and shape; every dim is known
@@ -244,6 +302,18 @@ type Constant struct {
 	// behind the other. Size is then that of all, and Encoded is set: Tensor joins them.
 	More []Range
 
+	// Tiles are where the elements lie, without a File, if each row of theirs lies in several places: Open
+	// reads the parts of a row there, and Tensor joins all. SetTiles sets them.
+	Tiles []Tile
+
+	// Slices is how many slices of a tensor the files have, of one that they do not have in
+	// one piece, such as a partitioned variable of TensorFlow 1; else 0.
+	Slices int
+
+	// Whole is the name of the constant that these elements are a slice of; "" of one that is no
+	// slice of another.
+	Whole string
+
 	// Encoded says that Tensor makes the elements in new memory on each call.
 	Encoded bool
 
@@ -251,7 +321,12 @@ type Constant struct {
 	// model's files have. nil: they have none, or Tensor compares it.
 	Verify func(ctx context.Context) error
 
-	load func() (garner.Tensor, error)
+	load      func() (garner.Tensor, error)
+	pieces    func(do func(b []byte) error) error // of NewEncoded
+	held      atomic.Pointer[garner.Tensor]       // of Hold
+	openTiles func(c *Constant) (Array, error)    // of SetTiles
+	unread    bool                                // as NewUnread says
+	closed    atomic.Bool                         // its model is
 }
 
 // A Range is Size bytes from Offset on of a file, and the state that the file had when the
@@ -296,11 +371,54 @@ func NewConstant(name string, spec garner.Spec, load func() (garner.Tensor, erro
 	return &Constant{Name: name, Spec: spec, load: load}
 }
 
+// NewUnread makes a constant that garner does not read, such as a sparse one: every read of it is
+// err, which names the file and the constant. See Unread.
+func NewUnread(name string, spec garner.Spec, err error) *Constant {
+	return &Constant{Name: name, Spec: spec, unread: true, load: func() (garner.Tensor, error) { return garner.Tensor{}, err }}
+}
+
+// Unread reports whether garner does not read the constant, whatever state its file is in. Any
+// other error of a read is one of that read, and says nothing of the model.
+func (c *Constant) Unread() bool { return c != nil && c.unread }
+
+// open is an fs.ErrClosed where the model is closed, and an ErrAttribute of no constant.
+func (c *Constant) open() error {
+	if c == nil {
+		return &Error{At: "Constant", Err: garner.Errorf(garner.ErrAttribute, "it is nil, because a node or a caller gives the value its elements; take Value.Held, which finds the constant behind Identity and ReadVariableOp, and test it for nil")}
+	}
+	if !c.closed.Load() {
+		return nil
+	}
+	return &Error{Path: c.File, At: "constant " + names.Quote(c.Name), Err: garner.Errorf(fs.ErrClosed, "its model was closed; read constants before that")}
+}
+
 // Tensor gives the elements. Where File names the only file, the tensor is a view of the
 // mapped file, which the model keeps: see garner.Tensor.KeptBy and Close.
-// Encoded elements (ONNX's typed fields, strings) are decoded on each call, and those of
-// several ranges of files are joined.
-func (c *Constant) Tensor() (garner.Tensor, error) { return c.load() }
+// Encoded elements (ONNX's typed fields, strings) are decoded on each call, unless Hold holds
+// them, and those of several ranges of files are joined.
+func (c *Constant) Tensor() (garner.Tensor, error) {
+	if err := c.open(); err != nil {
+		return garner.Tensor{}, err
+	}
+	if t := c.held.Load(); t != nil {
+		return *t, nil
+	}
+	return c.load()
+}
+
+// Hold decodes encoded elements once: until release is called, Tensor gives these. Of a constant
+// that is not encoded it does nothing.
+func (c *Constant) Hold() (release func(), err error) {
+	if c != nil && !c.Encoded {
+		return func() {}, nil
+	}
+	t, err := c.Tensor()
+	if err != nil {
+		return nil, err
+	}
+	c.held.Store(&t)
+	return func() { c.held.Store(nil) }, nil
+}
 
 // An Array is a source.Array that keeps its file open until Close.
 type Array interface {
@@ -311,14 +429,17 @@ type Array interface {
 // Open gives the constant as an array of its own, for source.Gather,
 // source.GatherInto and source.NewTable. Where File names a file, the array is a
 // *source.File: it reads rows that are not resident many at a time, and it is good
-// until its Close, also after the model is closed. Other constants are in memory,
+// until its Close, also after the model is closed. So is that of Tiles. Other constants are in memory,
 // decoded here once where they are encoded, and good until the model is closed.
 //
 // A file that was changed or replaced since the model was opened is a
 // source.ErrChanged. Other errors are those of Tensor and source.Open, and an
 // ErrDType for strings, which have no elements of a fixed width.
 func (c *Constant) Open() (Array, error) {
-	if c.File == "" || c.Size == 0 {
+	if c != nil && c.openTiles != nil {
+		return c.openTiles(c)
+	}
+	if c == nil || c.File == "" || c.Size == 0 {
 		a, err := c.Array()
 		if err != nil {
 			return nil, err
@@ -333,6 +454,9 @@ func (c *Constant) Open() (Array, error) {
 // strides where they are not row-major. A spec that does not fit the elements is an
 // ErrShape.
 func (c *Constant) OpenAs(spec garner.Spec) (*source.File, error) {
+	if err := c.open(); err != nil {
+		return nil, err
+	}
 	var segments []source.Segment
 	for _, at := range c.ranges() {
 		segments = append(segments, source.Segment{Path: at.File, Offset: at.Offset, Bytes: at.Size})
@@ -384,10 +508,13 @@ func Changed(path string) error {
 // a page fault. Open reads such rows faster. Errors are those of Tensor, and an
 // ErrDType for strings.
 func (c *Constant) Array() (source.Array, error) {
+	if err := c.open(); err != nil {
+		return nil, err
+	}
 	if c.Spec.DType == garner.String {
 		return nil, garner.Errorf(garner.ErrDType, "constant %s is %s; an array has elements of a fixed width, so take its tensor instead", names.Quote(c.Name), c.Spec)
 	}
-	t, err := c.load()
+	t, err := c.Tensor()
 	if err != nil {
 		return nil, err
 	}
@@ -410,8 +537,11 @@ func View(dtype garner.DType, b []byte, shape ...int) (garner.Tensor, error) {
 }
 
 // Bytes gives the size of the elements in bytes, 0 for strings; ok is false where
-// it overflows an int64.
+// it overflows an int64, and of a nil Constant.
 func (c *Constant) Bytes() (n int64, ok bool) {
+	if c == nil {
+		return 0, false
+	}
 	if c.Spec.DType == garner.String {
 		return 0, true
 	}

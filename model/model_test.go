@@ -324,3 +324,16 @@ func TestClose(t *testing.T) {
 		t.Errorf("%v, %v", err, order)
 	}
 }
+
+// TestFixed holds that a default is no constant of every run.
+func TestFixed(t *testing.T) {
+	c := model.NewConstant("c", garner.SpecOf(garner.I8), nil)
+	for _, tt := range []struct {
+		v    *model.Value
+		want *model.Constant
+	}{{nil, nil}, {&model.Value{}, nil}, {&model.Value{Constant: c}, c}, {&model.Value{Constant: c, Default: true}, nil}} {
+		if got := tt.v.Fixed(); got != tt.want {
+			t.Errorf("%v: %v", tt.v, got)
+		}
+	}
+}
