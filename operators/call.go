@@ -192,19 +192,9 @@ func (t *compressedTable) specs() []garner.Spec {
 
 // over finds the compressed table that a value is.
 func (c *chain) over(v *model.Value) (t compressedTable, ok bool) {
-	at, last := c.behind(v, "Convert")
-	at, reshape := c.behind(at, "Reshape")
-	if last == nil {
-		at, last = c.behind(at, "Convert") // before Reshape
-	}
-	product := c.node(at, "Multiply")
-	if product == nil {
+	t, last, reshape, ok := c.product(v)
+	if !ok {
 		return t, false
-	}
-	if t, ok = c.table(product.Inputs[0], product.Inputs[1]); !ok {
-		if t, ok = c.table(product.Inputs[1], product.Inputs[0]); !ok {
-			return t, false
-		}
 	}
 	out := t.computed
 	if last != nil {
@@ -229,13 +219,30 @@ func (c *chain) over(v *model.Value) (t compressedTable, ok bool) {
 	return t, err == nil
 }
 
+// product finds the operands of a table, and the nodes Convert and Reshape behind their product; nil where there are none.
+func (c *chain) product(v *model.Value) (t compressedTable, last, reshape *model.Node, ok bool) {
+	at, last := c.behind(v, "Convert")
+	at, reshape = c.behind(at, "Reshape")
+	if last == nil {
+		at, last = c.behind(at, "Convert") // before Reshape
+	}
+	product := c.node(at, "Multiply")
+	if product == nil {
+		return t, nil, nil, false
+	}
+	if t, ok = c.table(product.Inputs[0], product.Inputs[1]); !ok {
+		t, ok = c.table(product.Inputs[1], product.Inputs[0])
+	}
+	return t, last, reshape, ok
+}
+
 // table finds the operands of a product.
 func (c *chain) table(numbers, factor *model.Value) (t compressedTable, ok bool) {
 	if subtract := c.node(numbers, "Subtract"); subtract != nil {
 		numbers, t.zero = subtract.Inputs[0], subtract.Inputs[1]
 	}
 	convert := c.node(numbers, "Convert")
-	if convert == nil || convert.Inputs[0].Constant == nil {
+	if convert == nil || convert.Inputs[0].Fixed() == nil {
 		return t, false
 	}
 	t.codes, t.computed = convert.Inputs[0], CastType(convert)
@@ -266,7 +273,7 @@ func (c *chain) operand(v *model.Value, computed garner.DType) (*model.Value, bo
 		return nil, false
 	}
 	c.passed = append(c.passed, v)
-	return v, v.Constant != nil
+	return v, v.Fixed() != nil
 }
 
 // exactly reports whether every number of a dtype is one of another, a float.
@@ -306,14 +313,15 @@ func (c *chain) reshape(n *model.Node, table []garner.Dim) ([]int64, bool) {
 // fewIntegers reads a constant of integers, of at most one per axis; false for any other
 // value.
 func fewIntegers(v *model.Value) (list []int64, ok bool) {
-	if v == nil || v.Constant == nil || !v.Constant.Spec.DType.IsInteger() {
+	c := v.Fixed()
+	if c == nil || !c.Spec.DType.IsInteger() {
 		return nil, false
 	}
-	if size, ok := v.Constant.Bytes(); !ok || size > 8*garner.MaxRank {
+	if size, ok := c.Bytes(); !ok || size > 8*garner.MaxRank {
 		return nil, false
 	}
 	err := mapped.Guard(func() error {
-		t, err := v.Constant.Tensor()
+		t, err := c.Tensor()
 		if err != nil {
 			return err
 		}

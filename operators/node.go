@@ -35,15 +35,16 @@ func OfNode(n *model.Node) (Operator, garner.Op, error) {
 				continue
 			}
 			inputs[i].Spec = typed(v.Spec, garner.I64)
-			if v.Constant == nil || !operator.Binds(i) {
+			c := v.Fixed()
+			if c == nil || !operator.Binds(i) {
 				continue
 			}
 			// An input has at most one integer per axis. Bind refuses a larger one by
 			// its shape, so it is not read.
-			if size, ok := v.Constant.Bytes(); !ok || size > 16*garner.MaxRank {
+			if size, ok := c.Bytes(); !ok || size > 16*garner.MaxRank {
 				continue
 			}
-			t, err := v.Constant.Tensor()
+			t, err := c.Tensor()
 			if err != nil {
 				return err
 			}

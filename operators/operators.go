@@ -209,6 +209,9 @@ func split(name string) (base string, version int) {
 	return name, 0
 }
 
+// AxisOfIndices reports whether the rank of the indices sets the axis: it is their last, and those before are batch dims.
+func (o Operator) AxisOfIndices() bool { return o.Shape == lastSlices }
+
 // Version gives the opset that introduced this version of the operator; 0 where
 // the framework has no versions.
 func (o Operator) Version() int {

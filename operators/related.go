@@ -72,7 +72,7 @@ func Constants(cast func(to, from *model.Value) bool) func(v *model.Value) *mode
 			return inputs[0]
 		}
 		return nil
-	}, func(v *model.Value) *model.Constant { return v.Constant }, nil).Of
+	}, (*model.Value).Fixed, nil).Of
 }
 
 // Dequantised returns a function that gives the constant that a value is the
@@ -101,7 +101,7 @@ func Dequantised() func(v *model.Value) *model.Constant {
 	sources := trail.New(func(v *model.Value) *model.Value {
 		from, _ := before(v)
 		return from
-	}, func(v *model.Value) source { return source{constant: v.Constant} }, func(v *model.Value, found source) source {
+	}, func(v *model.Value) source { return source{constant: v.Fixed()} }, func(v *model.Value, found source) source {
 		_, computed := before(v)
 		return source{found.constant, found.computed || computed}
 	})
