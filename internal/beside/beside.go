@@ -64,7 +64,7 @@ func (f *Folder) Find(location string) (*File, error) {
 	info, err := f.root.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		b.err = fmt.Errorf("its elements are in %s, and there is no such file; put it beside the model", b.Path)
+		b.err = garner.Errorf(fs.ErrNotExist, "its elements are in %s, and there is no such file; put it beside the model", b.Path)
 	case err != nil:
 		// os.Root refuses a link out of the folder with an error of no class.
 		b.err = fmt.Errorf("its elements are in %s, which cannot be looked at: %v; a file in the model's folder is wanted, not a link to another", b.Path, err)
@@ -129,12 +129,8 @@ func (b *File) mapping() (*mapped.File, error) {
 		b.file = view
 		return view, nil
 	}
-	written, err := b.file.Written()
-	if err != nil {
+	if err := Written(b.file); err != nil {
 		return nil, err
-	}
-	if written {
-		return nil, model.Changed(b.Path)
 	}
 	return b.file, nil
 }
@@ -173,7 +169,7 @@ func (b *File) Tensor(offset, size int, read func(b []byte) (garner.Tensor, erro
 var ErrClosed = garner.Errorf(fs.ErrClosed, "its file was closed; read constants before the model is closed")
 
 // Tensor makes a tensor from size bytes of a mapped file, from an offset on, or
-// over them: then the file keeps it.
+// over them: then the file keeps it. A file that was written to since it was mapped is a source.ErrChanged.
 func Tensor(file *mapped.File, offset, size int, read func(b []byte) (garner.Tensor, error)) (made garner.Tensor, err error) {
 	err = file.Read(offset, size, func(b []byte) error {
 		if made, err = read(b); err == nil {
@@ -181,8 +177,21 @@ func Tensor(file *mapped.File, offset, size int, read func(b []byte) (garner.Ten
 		}
 		return err
 	})
+	if err == nil {
+		err = Written(file)
+	}
 	if errors.Is(err, fs.ErrClosed) {
 		err = ErrClosed
 	}
 	return made, err
+}
+
+// Written is a source.ErrChanged of a mapped file that was written to since, so that what was read of it may be of two
+// states.
+func Written(file *mapped.File) error {
+	written, err := file.Written()
+	if err == nil && written {
+		err = model.Changed(file.Path())
+	}
+	return err
 }

@@ -48,6 +48,19 @@ func (f *File) Scattered() {
 	}
 }
 
+// Passed takes the pages that lie in a part of the File's memory out of the process (MADV_DONTNEED): they
+// count no longer as its memory, and the next read of them finds them in the page cache.
+func (f *File) Passed(b []byte) {
+	if !Overlap(b, f.data) {
+		return
+	}
+	from := int(uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(f.data))))
+	to := (from + len(b)) / pageSize * pageSize
+	if from = (from + pageSize - 1) / pageSize * pageSize; from < to {
+		_ = unix.Madvise(f.data[from:to], unix.MADV_DONTNEED) // it is only advice
+	}
+}
+
 // Alone disables the kernel's readahead for a file (FADV_RANDOM).
 func Alone(file *os.File) {
 	_ = unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_RANDOM) // it is only advice

@@ -1,8 +1,11 @@
 package mapped
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -60,5 +63,46 @@ func TestResident(t *testing.T) {
 		if _, known := f.Resident(tt[0], tt[1]); known {
 			t.Errorf("%v is known", tt)
 		}
+	}
+}
+
+// TestPassed holds that pages that were passed are no memory of the process any more, and have what they had.
+func TestPassed(t *testing.T) {
+	const size = 16 << 20
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, bytes.Repeat([]byte{7}, size+100), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	resident := func() (kib int) {
+		b, err := os.ReadFile("/proc/self/status")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, ok := strings.Cut(string(b), "RssFile:")
+		if !ok {
+			t.Fatal("this kernel, older than Linux 4.5, does not tell")
+		}
+		if _, err := fmt.Sscan(after, &kib); err != nil {
+			t.Fatal(err)
+		}
+		return kib
+	}
+	count := func() int { return bytes.Count(f.Bytes(), []byte{7}) }
+	if n := count(); n != size+100 {
+		t.Fatal(n)
+	}
+	before := resident()
+	f.Passed(f.Bytes()[5 : size+50])
+	f.Passed([]byte{1}) // of other memory
+	if fell := before - resident(); fell < size>>10-1024 {
+		t.Errorf("%d KiB left the process of %d", fell, size>>10)
+	}
+	if n := count(); n != size+100 {
+		t.Errorf("%d bytes are there afterwards", n)
 	}
 }

@@ -9,6 +9,9 @@ func (f *File) Resident(int, int) (resident, known bool) { return false, false }
 
 func told(string, os.FileInfo) bool { return false }
 
+// Passed does nothing on this system.
+func (f *File) Passed([]byte) {}
+
 // Scattered does nothing on this system.
 func (f *File) Scattered() {}
 

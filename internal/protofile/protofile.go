@@ -43,6 +43,10 @@ type Elements struct {
 	Piece   []byte           // the last piece
 	Wire    protowire.Type   // of the last piece
 
+	// Passed, unless it is nil, is told parts of Message that have been read, so that their
+	// pages can go.
+	Passed func(b []byte)
+
 	of *Schema
 }
 
@@ -55,6 +59,9 @@ type Stripper struct {
 	// Visit looks at a field that is a message, one in Unread too, before it is copied.
 	// It may have it dropped. depth is that of the message that has the field.
 	Visit func(of protoreflect.MessageDescriptor, field protoreflect.FieldDescriptor, content []byte, depth int) (drop bool, err error)
+
+	// Passed is that of the Elements, and is told what is read to count them; it may be nil.
+	Passed func(b []byte)
 
 	Out   []byte     // the copy
 	Found []Elements // of each tensor
@@ -188,8 +195,9 @@ func (s *Stripper) Strip(message []byte, at int, of protoreflect.MessageDescript
 	tensor := -1
 	if of == s.Tensor {
 		tensor = len(s.Found)
-		s.Found = append(s.Found, Elements{Message: message, of: s.Schema})
+		s.Found = append(s.Found, Elements{Message: message, Passed: s.Passed, of: s.Schema})
 	}
+	passed := 0        // bytes of the message that Passed was told
 	var seen [32]bool  // singular messages
 	var counts [32]int // messages so far in each repeated field
 	for rest := message; len(rest) > 0; {
@@ -231,6 +239,10 @@ func (s *Stripper) Strip(message []byte, at int, of protoreflect.MessageDescript
 			if slices.Contains(s.Elements, field) {
 				if err := s.Found[tensor].note(field, want, wire, content, end-len(content)); err != nil {
 					return in(fd, 0, err)
+				}
+				if read := end - at; s.Passed != nil && read-passed >= passBytes && wire != protowire.BytesType {
+					s.Passed(message[passed:read])
+					passed = read
 				}
 				continue
 			}
@@ -320,7 +332,7 @@ func (e *Elements) note(field protowire.Number, want, wire protowire.Type, conte
 	case field == e.of.Strings || wire != protowire.BytesType:
 		e.Count++
 	default:
-		n, err := countNumbers(want, content)
+		n, err := countNumbers(want, content, e.Passed)
 		if err != nil {
 			return err
 		}
@@ -329,8 +341,11 @@ func (e *Elements) note(field protowire.Number, want, wire protowire.Type, conte
 	return nil
 }
 
+// passBytes is how much is read before Passed is told: the pages of as much are in memory.
+const passBytes = 4 << 20
+
 // countNumbers counts the numbers in a packed field.
-func countNumbers(of protowire.Type, content []byte) (int, error) {
+func countNumbers(of protowire.Type, content []byte, passed func([]byte)) (int, error) {
 	size := 0
 	switch of {
 	case protowire.Fixed32Type:
@@ -339,9 +354,14 @@ func countNumbers(of protowire.Type, content []byte) (int, error) {
 		size = 8
 	default:
 		n := 0
-		for _, b := range content {
-			if b < 0x80 {
-				n++
+		for part := range slices.Chunk(content, passBytes) {
+			for _, b := range part {
+				if b < 0x80 {
+					n++
+				}
+			}
+			if passed != nil && len(part) == passBytes {
+				passed(part)
 			}
 		}
 		if content[len(content)-1] >= 0x80 {
@@ -355,8 +375,15 @@ func countNumbers(of protowire.Type, content []byte) (int, error) {
 	return len(content) / size, nil
 }
 
-// Numbers calls do with every number of the tensor's field, in order.
-func (e *Elements) Numbers(of protowire.Type, do func(number uint64)) error {
+// Numbers calls do with every number of the tensor's field, in order, up to an error.
+func (e *Elements) Numbers(of protowire.Type, do func(number uint64) error) error {
+	passed := 0 // bytes of the message that Passed was told
+	pass := func(read int) {
+		if e.Passed != nil && read-passed >= passBytes {
+			e.Passed(e.Message[passed:read])
+			passed = read
+		}
+	}
 	for rest := e.Message; len(rest) > 0; {
 		field, wire, number, content, after, err := Split(rest)
 		if err != nil {
@@ -366,7 +393,10 @@ func (e *Elements) Numbers(of protowire.Type, do func(number uint64)) error {
 		switch {
 		case field != e.Field:
 		case wire == of:
-			do(number)
+			if err := do(number); err != nil {
+				return err
+			}
+			pass(len(e.Message) - len(rest))
 		default:
 			for len(content) > 0 {
 				var n int
@@ -384,7 +414,10 @@ func (e *Elements) Numbers(of protowire.Type, do func(number uint64)) error {
 					return wireProblem(n)
 				}
 				content = content[n:]
-				do(number)
+				if err := do(number); err != nil {
+					return err
+				}
+				pass(len(e.Message) - len(rest) - len(content))
 			}
 		}
 	}

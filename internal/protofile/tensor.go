@@ -2,7 +2,6 @@ package protofile
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
@@ -85,6 +84,57 @@ func (e *Elements) Splat(l Layout) bool {
 	return l.Fewer && n > 1 && l.DType != garner.String && e.Field != e.of.Raw && e.Count*l.Bits <= l.DType.Bits()
 }
 
+// decode calls do with the bytes of each number of Field.
+func (e *Elements) decode(l Layout, do func(word []byte) error) error {
+	low, high := int64(math.MinInt64), int64(math.MaxInt64)
+	if l.Bits < 64 && l.Wire == protowire.VarintType {
+		low, high = 0, 1<<l.Bits-1
+		switch {
+		case l.DType == garner.Bool:
+			high = 1
+		case l.DType.IsInteger() && !l.DType.IsUnsigned() && !l.DType.Packed():
+			low, high = -1<<(l.Bits-1), 1<<(l.Bits-1)-1
+		}
+	}
+	i := 0
+	var word [8]byte
+	return e.Numbers(l.Wire, func(v uint64) error {
+		if signed := int64(v); signed < low || signed > high {
+			return fmt.Errorf("its number %d is %d, which is no %s", i, signed, l.DType)
+		}
+		binary.LittleEndian.PutUint64(word[:], v)
+		i++
+		return do(word[:l.Bits/8])
+	})
+}
+
+// InPieces reports whether Pieces gives the elements: those that are encoded, one number or several for
+// each.
+func (e *Elements) InPieces(l Layout) bool {
+	_, inPlace := e.InPlace(l)
+	return !inPlace && l.DType != garner.String && !l.DType.Packed() && e.Field != 0 && e.whole(l)
+}
+
+// Pieces calls do with the bytes of the elements, size at most at a time; Check has passed and InPieces
+// holds.
+func (e *Elements) Pieces(l Layout, size int, do func(b []byte) error) error {
+	b := make([]byte, 0, size)
+	err := e.decode(l, func(word []byte) error {
+		if len(b)+len(word) > cap(b) {
+			if err := do(b); err != nil {
+				return err
+			}
+			b = b[:0]
+		}
+		b = append(b, word...)
+		return nil
+	})
+	if err != nil || len(b) == 0 {
+		return err
+	}
+	return do(b)
+}
+
 // Tensor makes the tensor; Check has passed.
 func (e *Elements) Tensor(l Layout) (garner.Tensor, error) {
 	n, _ := l.Shape.Len()
@@ -109,29 +159,12 @@ func (e *Elements) Tensor(l Layout) (garner.Tensor, error) {
 	if b, ok := e.InPlace(l); ok {
 		return model.View(l.DType, b, l.Shape...)
 	}
-	low, high := int64(math.MinInt64), int64(math.MaxInt64)
-	if l.Bits < 64 && l.Wire == protowire.VarintType {
-		low, high = 0, 1<<l.Bits-1
-		switch {
-		case l.DType == garner.Bool:
-			high = 1
-		case l.DType.IsInteger() && !l.DType.IsUnsigned() && !l.DType.Packed():
-			low, high = -1<<(l.Bits-1), 1<<(l.Bits-1)-1
-		}
-	}
 	b := make([]byte, 0, e.Count*(l.Bits/8))
-	var bad error
-	i := 0
-	err := e.Numbers(l.Wire, func(v uint64) {
-		if signed := int64(v); (signed < low || signed > high) && bad == nil {
-			bad = fmt.Errorf("its number %d is %d, which is no %s", i, signed, l.DType)
-		}
-		var word [8]byte
-		binary.LittleEndian.PutUint64(word[:], v)
-		b = append(b, word[:l.Bits/8]...)
-		i++
+	err := e.decode(l, func(word []byte) error {
+		b = append(b, word...)
+		return nil
 	})
-	if err = errors.Join(err, bad); err != nil {
+	if err != nil {
 		return garner.Tensor{}, err
 	}
 	if e.whole(l) {

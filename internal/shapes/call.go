@@ -173,7 +173,7 @@ func (c *call) floats(i int) []float64 {
 		return nil
 	}
 	v := c.node.Inputs[i]
-	if v.Constant == nil || c.inputs[v] || !v.Constant.Spec.DType.IsFloat() {
+	if v.Fixed() == nil || !v.Constant.Spec.DType.IsFloat() {
 		return nil
 	}
 	if _, ok := declared(v.Constant.Spec).len(); !ok {

@@ -29,10 +29,8 @@ func gather(c *call) {
 	n.Inputs = make([]*model.Value, len(c.in))
 	for i, f := range c.in {
 		if v := c.node.Inputs[i]; v != nil {
-			n.Inputs[i] = &model.Value{Name: v.Name, Spec: f.spec(), Constant: v.Constant}
-			if c.inputs[v] {
-				n.Inputs[i].Constant = nil // a default, which a run may replace
-			} else if elems := f.elems; i >= 2 && v.Constant == nil && len(elems) == 1 && elems[0].known() {
+			n.Inputs[i] = &model.Value{Name: v.Name, Spec: f.spec(), Constant: v.Fixed()}
+			if elems := f.elems; i >= 2 && v.Constant == nil && len(elems) == 1 && elems[0].known() {
 				n.Inputs[i].Constant = one(v, f, elems[0].low)
 			}
 		}

@@ -56,8 +56,7 @@ func Infer(m *model.Model) {
 type inference struct {
 	model   *model.Model
 	table   func(n *model.Node) rule
-	inputs  map[*model.Value]bool // of the model, whose constants are only defaults
-	values  map[*model.Value]int  // places in facts
+	values  map[*model.Value]int // places in facts
 	facts   []fact
 	names   map[symbol]string
 	last    symbol // the symbols so far are 1…last
@@ -70,12 +69,9 @@ type inference struct {
 // walk infers every value anew.
 func (f *inference) walk() {
 	f.walks++
-	f.inputs, f.values, f.facts, f.names, f.last = map[*model.Value]bool{}, make(map[*model.Value]int, len(f.values)), f.facts[:0], map[symbol]string{}, 0
+	f.values, f.facts, f.names, f.last = make(map[*model.Value]int, len(f.values)), f.facts[:0], map[symbol]string{}, 0
 	f.shared = map[*number][]garner.Dim{}
 	f.left = freeNumbers
-	for _, v := range f.model.Graph.Inputs {
-		f.inputs[v] = true
-	}
 	f.graph(f.model.Graph)
 }
 
@@ -112,7 +108,7 @@ func (f *inference) of(v *model.Value) fact {
 		return f.facts[i]
 	}
 	made := declared(v.Spec)
-	if v.Constant != nil && !f.inputs[v] && v.Quantised == nil {
+	if v.Fixed() != nil && v.Quantised == nil {
 		made = made.with(elementsOf(v.Constant))
 	}
 	return f.set(v, made)

@@ -208,7 +208,9 @@ func (s *scope) inputs(list []*onnxpb.ValueInfoProto) ([]*model.Value, error) {
 		}
 		seen[name] = true
 		v, ok := s.values[name] // an initializer is the default of the input
-		if !ok {
+		if ok {
+			v.Default = v.Constant != nil && s.irVersion >= 4 // before, every initializer was an input, and no caller gives one
+		} else {
 			v = &model.Value{Name: name, Spec: model.Unknown}
 			if err := s.define(name, v); err != nil {
 				return nil, err

@@ -95,6 +95,9 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 		return nil, errors.New("the file is empty; get it again")
 	}
 	s := newStripper()
+	if r.file != nil {
+		s.Passed = r.file.Passed
+	}
 	var p onnxpb.ModelProto
 	if err := s.Strip(b, 0, p.ProtoReflect().Descriptor(), 0); err != nil {
 		return nil, notRead(err)

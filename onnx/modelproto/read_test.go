@@ -237,3 +237,19 @@ func TestInputsWithDefaults(t *testing.T) {
 		t.Errorf("%v has a default", v)
 	}
 }
+
+// TestDefault holds that an initializer among the inputs is a default that a caller may replace, and in
+// a model before IR version 4 a constant.
+func TestDefault(t *testing.T) {
+	for name, fixed := range map[string]bool{"default": false, "default_ir3": true} {
+		m, err := Open("../../convert/testdata/" + name + ".onnx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		w := m.Graph.Inputs[1]
+		if w.Name != "w" || w.Constant == nil || w.Default == fixed || (w.Fixed() != nil) != fixed {
+			t.Errorf("%s: %s is a default: %v", name, w, w.Default)
+		}
+	}
+}

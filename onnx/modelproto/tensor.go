@@ -3,6 +3,7 @@ package modelproto
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strconv"
 
@@ -95,6 +96,30 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 		return nil, err
 	}
 	tensor := func() (garner.Tensor, error) { return e.Tensor(l) }
+	if r.file != nil && e.InPieces(l) {
+		return model.NewEncoded(name, spec, func() (garner.Tensor, error) {
+			made, err := beside.Tensor(r.file, 0, r.file.Size(), func([]byte) (garner.Tensor, error) { return tensor() })
+			return made, r.atTensor(name, err)
+		}, func(do func(b []byte) error) error {
+			var failed error // of do, which has a place of its own
+			err := r.file.Read(0, r.file.Size(), func([]byte) error {
+				return e.Pieces(l, pieceBytes, func(b []byte) error {
+					failed = do(b)
+					return failed
+				})
+			})
+			if err == nil {
+				err = beside.Written(r.file)
+			}
+			switch {
+			case failed != nil:
+				return failed
+			case errors.Is(err, fs.ErrClosed):
+				err = beside.ErrClosed
+			}
+			return r.atTensor(name, err)
+		}), nil
+	}
 	if r.file == nil {
 		c := model.NewConstant(name, spec, func() (garner.Tensor, error) {
 			made, err := tensor()
@@ -116,10 +141,13 @@ func (r *reader) constant(t *onnxpb.TensorProto, name string) (*model.Constant, 
 	return c, nil
 }
 
+// pieceBytes is how many bytes of encoded elements are decoded at a time.
+const pieceBytes = 1 << 20
+
 // unreadable makes a constant whose Tensor is an error.
 func (r *reader) unreadable(name string, spec garner.Spec, format string, args ...any) *model.Constant {
 	err := r.atTensor(name, fmt.Errorf(format, args...))
-	return model.NewConstant(name, spec, func() (garner.Tensor, error) { return garner.Tensor{}, err })
+	return model.NewUnread(name, spec, err)
 }
 
 // atTensor adds the tensor's name and the file to err; nil stays nil.

@@ -1,13 +1,20 @@
 package modelproto
 
 import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/garner-go/garner/onnx/modelproto/internal/onnxpb"
+	"github.com/garner-go/garner/source"
 )
 
 // message writes a message of fields: a number is a varint, bytes and strings
@@ -182,4 +189,85 @@ func parseAttribute(b []byte) (string, any, error) {
 	}
 	v, err := sc.value(g, p.GetName())
 	return p.GetName(), v, err
+}
+
+// TestPieces reads numbers of a file that are packed, stand alone or in several parts, piece by
+// piece, and holds that they are those of Tensor.
+func TestPieces(t *testing.T) {
+	const n = 3<<20 + 7
+	var packed, alone, parts []byte
+	for i := range n {
+		packed = protowire.AppendVarint(packed, uint64(i%200))
+		alone = protowire.AppendVarint(protowire.AppendTag(alone, int64Data, protowire.VarintType), uint64(i*77))
+	}
+	for i := range 3 {
+		parts = append(parts, message(4, string(bytes.Repeat([]byte{byte(i), 0, 128, 63}, 1000)))...)
+	}
+	initializer := func(name string, dims, dtype int, fields []byte) []byte {
+		return append(message(1, dims, 2, dtype, 8, name), fields...)
+	}
+	var graph []byte
+	for _, b := range [][]byte{
+		initializer("packed", n, 2, message(5, packed)),
+		initializer("alone", n, 7, alone),
+		initializer("parts", 3000, 1, parts),
+		initializer("wrong", n, 3, message(5, packed)),
+		initializer("in place", 1000, 1, message(4, string(bytes.Repeat([]byte{0, 0, 128, 63}, 1000)))),
+		initializer("nibbles", 5, 22, message(5, 0x87, 5, 0xff, 5, 0x01)),
+	} {
+		graph = append(graph, message(5, b)...)
+	}
+	path := filepath.Join(t.TempDir(), "m.onnx")
+	if err := os.WriteFile(path, message(1, 8, 8, message(2, 13), 7, graph), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range m.Constants() {
+		var got []byte
+		err := c.Pieces(t.Context(), func(_ int64, b []byte) error {
+			got = append(got, b...)
+			return nil
+		})
+		if name == "wrong" {
+			if want := `tensor "wrong": its number 128 is 128, which is no i8`; err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v; want %s", err, want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		tensor, err := c.Tensor()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if want, err := tensor.Bytes(); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes, and %d of the tensor (%v)", name, len(got), len(want), err)
+		}
+		end := errors.New("the end")
+		if err := c.Pieces(t.Context(), func(int64, []byte) error { return end }); err != end {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	c, err := m.Constant("alone")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A file that is written to meanwhile may have given numbers of two states.
+	touch := func() error { return os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)) }
+	if err := c.Pieces(t.Context(), func(int64, []byte) error { return touch() }); !errors.Is(err, source.ErrChanged) {
+		t.Errorf("written to: %v", err)
+	}
+	if _, err := c.Tensor(); !errors.Is(err, source.ErrChanged) {
+		t.Errorf("written to: %v", err)
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Pieces(t.Context(), func(int64, []byte) error { return nil }); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
 }

@@ -76,7 +76,7 @@ func (r *reader) elementsOf(name string, e *elements) *model.Constant {
 	at, line := e.text, r.line(e.text.from)
 	refuse := func(format string, args ...any) *model.Constant {
 		err := error(&model.Error{Path: r.path, Line: line, At: "constant " + names.Quote(name), Err: garner.Errorf(nil, format, args...)})
-		return model.NewConstant(name, e.spec, func() (garner.Tensor, error) { return garner.Tensor{}, err })
+		return model.NewUnread(name, e.spec, err)
 	}
 	shape, ok := e.spec.Shape()
 	if _, fits := shape.Len(); !ok || !fits {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/source"
+	"github.com/garner-go/garner/tensorflow/graphdef/internal/bundle"
 	"github.com/garner-go/garner/tensorflow/graphdef/internal/tfpb"
 )
 
@@ -181,9 +184,22 @@ func TestFolders(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.HasPrefix(err.Error(), "garner: ") {
 			t.Errorf("%s: %v; want %q", tt.about, err, tt.want)
 		}
+		if missing := strings.HasPrefix(tt.about, "no "); errors.Is(err, fs.ErrNotExist) != missing {
+			t.Errorf("%s: %v; an fs.ErrNotExist: %v", tt.about, err, missing)
+		}
 		if err == nil {
 			m.Close()
 		}
+	}
+	// A model of TensorFlow 1 has no objects: its nodes are the variables.
+	for _, constants := range []bool{false, true} {
+		_, err := Open(folder(t, map[string][]byte{SavedModel: contents(t, "testdata/old/"+SavedModel)}), Options{Constants: constants})
+		if !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), `node "words" (graph_def.node[2]): its elements are in a checkpoint, variables/variables.index, and there is no such file; get the whole folder`) {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "none.index"), Options{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
 	}
 	// A link out of the folder is none of its files.
 	all := parts(t, "gathers")
@@ -220,6 +236,97 @@ func TestFolders(t *testing.T) {
 	}
 }
 
+// TestLost reads a SavedModel whose checkpoint lacks a variable, and checkpoints that lack a
+// file: whoever asks for the constants alone has the others, and which are missing.
+func TestLost(t *testing.T) {
+	const index = "variables/variables.index"
+	lacking := func(t *testing.T, name, key string) string {
+		all := parts(t, name)
+		had, err := bundle.Read(all[index])
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries := map[string]proto.Message{"": &tfpb.BundleHeaderProto{NumShards: 1}}
+		for _, e := range had.Entries {
+			if e.Key != key && len(e.Slices) == 0 {
+				entries[e.Key] = &tfpb.BundleEntryProto{Dtype: e.DType, Shape: dimsOf(e.Shape...), Offset: e.Offset, Size: e.Size, Crc32C: e.Sum}
+			}
+		}
+		all[index] = indexOf(t, entries)
+		return folder(t, all)
+	}
+	checkpoint := func(t *testing.T, drop string) string {
+		dir := t.TempDir()
+		if err := os.CopyFS(dir, os.DirFS("testdata/checkpoint")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(dir, drop)); err != nil {
+			t.Fatal(err)
+		}
+		return filepath.Join(dir, "old.ckpt.index")
+	}
+	for _, tt := range []struct {
+		path           string
+		missing, there string
+		refused        string // what another reading says; "" where there is no graph, and as of the constant
+	}{
+		{lacking(t, "gathers", "second/.ATTRIBUTES/VARIABLE_VALUE"), "second/.ATTRIBUTES/VARIABLE_VALUE", "first", "has no such tensor: the model and the checkpoint do not belong together"},
+		{lacking(t, "old", "other"), "other", "words", "has no such tensor"},
+		{checkpoint(t, "old.ckpt.data-00001-of-00002"), "small", "words", "data-00001-of-00002, and there is no such file"},
+		{checkpoint(t, "old.ckpt.data-00000-of-00002"), "parts", "small", "data-00000-of-00002, and there is no such file"},
+	} {
+		m, err := Open(tt.path, Options{Constants: true})
+		if err != nil {
+			t.Errorf("%s: %v", tt.missing, err)
+			continue
+		}
+		defer m.Close()
+		c, err := m.Constant(tt.missing)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if short, ok := strings.CutSuffix(tt.missing, "/.ATTRIBUTES/VARIABLE_VALUE"); ok { // its other names stay taken
+			if of, err := m.Constant(short); err != nil || of != c {
+				t.Errorf("%s: %v, %v", short, of, err)
+			}
+		}
+		if _, err := c.Tensor(); !c.Unread() || !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), tt.refused) || c.Spec.DType == garner.Invalid {
+			t.Errorf("%s: %s, %v", tt.missing, c.Spec, err)
+		}
+		if c, err = m.Constant(tt.there); err != nil {
+			t.Fatal(err)
+		}
+		if a, err := c.Open(); err != nil {
+			t.Errorf("%s: %v", tt.there, err)
+		} else {
+			a.Close()
+		}
+		if _, err := Open(tt.path, Options{}); err == nil || !strings.Contains(err.Error(), tt.refused) {
+			t.Errorf("%s: %v", tt.missing, err)
+		}
+	}
+	all := parts(t, "old")
+	delete(all, "variables/variables.data-00000-of-00001")
+	m, err := Open(folder(t, all), Options{Constants: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	lost := 0
+	for name, c := range m.Constants() {
+		_, err := c.Tensor()
+		if !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if lost++; strings.Count(err.Error(), "garner: ") != 1 || !strings.Contains(err.Error(), ": its elements are in ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if lost < 3 {
+		t.Errorf("%d variables are lost", lost)
+	}
+}
+
 // TestSignatures asks for signatures and functions, those that are there and others.
 func TestSignatures(t *testing.T) {
 	for name, want := range map[string]string{
@@ -242,18 +349,37 @@ func TestSignatures(t *testing.T) {
 	p.MetaGraphs[0].SignatureDef["other"] = p.MetaGraphs[0].SignatureDef["serving_default"]
 	delete(p.MetaGraphs[0].SignatureDef, "serving_default")
 	b := append(version, marshaled(t, &p)...)
-	if _, err := FromBytes(b, false, Options{}); err == nil || !strings.Contains(err.Error(), "2 signatures and none is serving_default") {
+	if _, err := FromBytes(b, false, Options{}); !errors.Is(err, model.ErrSignature) || !errors.Is(err, garner.ErrAttribute) || !strings.Contains(err.Error(), "2 signatures and none is serving_default") {
 		t.Errorf("%v", err)
 	}
 	if m, err := FromBytes(b, false, Options{Constants: true}); err != nil || len(m.Graph.Nodes) > 0 {
 		t.Errorf("%v", err)
+	} else {
+		listed := 0
+		for _, f := range p.MetaGraphs[0].GraphDef.Library.Function {
+			for _, n := range f.NodeDef {
+				if n.Op != "Const" {
+					continue
+				}
+				listed++
+				name := f.Signature.Name + "/" + n.Name
+				if c, err := m.Constant(name); err != nil || c.Name != name {
+					t.Errorf("%s: %v", name, err)
+				} else if _, err := c.Tensor(); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+		if listed == 0 {
+			t.Error("no function has a constant")
+		}
 	}
 	delete(p.MetaGraphs[0].SignatureDef, "other")
 	if m, err := FromBytes(append(version, marshaled(t, &p)...), false, Options{}); err != nil || len(m.Graph.Outputs) != 2 {
 		t.Errorf("%v", err)
 	}
 	delete(p.MetaGraphs[0].SignatureDef, "branches")
-	if _, err := FromBytes(append(version, marshaled(t, &p)...), false, Options{}); err == nil || !strings.Contains(err.Error(), "name one of its functions with Options.Signature; it has branches, inner, serve") {
+	if _, err := FromBytes(append(version, marshaled(t, &p)...), false, Options{}); !errors.Is(err, model.ErrSignature) || !strings.Contains(err.Error(), "name one of its functions with Options.Signature; it has branches, inner, serve") {
 		t.Errorf("%v", err)
 	}
 	p.MetaGraphs[0].MetaInfoDef.Tags = nil
@@ -371,6 +497,27 @@ func TestGraphs(t *testing.T) {
 				_, _ = run.Values(t.Context(), m, []*model.Value{r.Value}, map[*model.Value]garner.Tensor{m.Graph.Inputs[0]: garner.Of([]int32{1})}, 1<<20)
 			}
 		}
+	}
+}
+
+// TestAwaited holds which nodes control edges lead from, in a graph and in a function of it.
+func TestAwaited(t *testing.T) {
+	nodes := func(in string) []*tfpb.NodeDef {
+		return []*tfpb.NodeDef{def("before", "Identity", []string{in}), def("alone", "Identity", []string{in}), def("wait", "NoOp", []string{"^before"}), def("after", "Identity", []string{in, "^wait"})}
+	}
+	list := append(nodes("in"), def("call", "PartitionedCall", []string{"in"}, "f", "F"), def("end", "Identity", []string{"call", "^alone", "^call"}))
+	m, err := FromBytes(marshaled(t, graph([]*tfpb.FunctionDef{function("F", "after:output:0", nodes("x")...)}, list...)), false, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var awaited []string
+	for n := range m.Nodes() {
+		if n.Awaited {
+			awaited = append(awaited, n.Name)
+		}
+	}
+	if slices.Sort(awaited); !slices.Equal(awaited, []string{"alone", "before", "call/before"}) {
+		t.Errorf("%q", awaited)
 	}
 }
 

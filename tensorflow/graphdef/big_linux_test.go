@@ -27,7 +27,7 @@ const (
 // TestBig opens a checkpoint whose variable has 10 GiB, and gathers rows of it by offset.
 func TestBig(t *testing.T) {
 	if uint64(bigBytes) > uint64(^uint(0)>>1) {
-		t.Skip("a 32-bit build")
+		t.Skip("a file of 10 GiB has no address in a 32-bit build")
 	}
 	dir := t.TempDir()
 	last := make([]byte, 4*bigColumns)
@@ -88,7 +88,7 @@ func TestBig(t *testing.T) {
 // in three files: they are read by offset, and nothing is joined.
 func TestBigSlices(t *testing.T) {
 	if uint64(bigBytes) > uint64(^uint(0)>>1) {
-		t.Skip("a 32-bit build")
+		t.Skip("a file of 10 GiB has no address in a 32-bit build")
 	}
 	dir := t.TempDir()
 	const row, files = 4 * bigColumns, 3
@@ -148,6 +148,70 @@ func TestBigSlices(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	b := out.Bytes()
 	if err != nil || len(b) != len(ids)*row || !bytes.HasSuffix(b, want) || bytes.Count(b[:len(b)-len(want)], []byte{0}) != len(b)-len(want) {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 128<<20 {
+		t.Errorf("it took %d bytes", took)
+	}
+}
+
+// TestBigColumns gathers rows of a variable of 10 GiB that is stored in two slices of its columns: the
+// parts of each row are read by offset, and nothing is joined.
+func TestBigColumns(t *testing.T) {
+	if uint64(bigBytes) > uint64(^uint(0)>>1) {
+		t.Skip("a file of 10 GiB has no address in a 32-bit build")
+	}
+	dir := t.TempDir()
+	const cut, row = 100, 4 * bigColumns
+	whole := &tfpb.BundleEntryProto{Dtype: tfpb.DataType_DT_FLOAT, Shape: dimsOf(bigRows, bigColumns)}
+	entries := map[string]proto.Message{"": &tfpb.BundleHeaderProto{NumShards: 2}, "table": whole}
+	var last []byte // the last row
+	for i, columns := range []int64{cut, bigColumns - cut} {
+		s := bundle.Slice{Start: []int64{0, int64(i) * cut}, Length: []int64{bundle.Whole, columns}}
+		whole.Slices = append(whole.Slices, sliceOf(s))
+		size := bigRows * 4 * columns
+		entries[bundle.SliceKey("table", s)] = &tfpb.BundleEntryProto{Dtype: tfpb.DataType_DT_FLOAT, Shape: dimsOf(bigRows, columns), ShardId: int32(i), Offset: int64(i), Size: size}
+		data, err := os.Create(filepath.Join(dir, bundle.Shard("big", i, 2)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		part := bytes.Repeat([]byte{byte(i + 1)}, int(4*columns))
+		if _, err := data.WriteAt(part, int64(i)+size-int64(len(part))); err != nil {
+			t.Fatal(err)
+		}
+		last = append(last, part...)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "big.index"), indexOf(t, entries), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m, err := Open(filepath.Join(dir, "big.index"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	c, err := m.Constant("table")
+	if err != nil {
+		t.Fatal(err)
+	}
+	array, err := c.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer array.Close()
+	ids := make([]int64, 4096)
+	for i := range ids {
+		ids[i] = int64(i) * 2500
+	}
+	ids[len(ids)-1] = bigRows - 1
+	var out bytes.Buffer
+	err = source.Gather(t.Context(), tensorflow.Gather{}, array, source.Memory(garner.Of(ids, len(ids))), &out, source.Options{Memory: 8 << 20})
+	runtime.ReadMemStats(&after)
+	b := out.Bytes()
+	if err != nil || len(b) != len(ids)*row || !bytes.HasSuffix(b, last) || bytes.Count(b[:len(b)-row], []byte{0}) != len(b)-row {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 	if took := after.TotalAlloc - before.TotalAlloc; took > 128<<20 {

@@ -47,12 +47,12 @@ func (r *reader) choose(meta *tfpb.MetaGraphDef, o Options) (asked, error) {
 	methods := r.objects.methods(false)
 	switch {
 	case len(signatures) > 1:
-		return asked{}, errorf("it has %d signatures and none is serving_default; name one with Options.Signature; %s", len(signatures), names.First(signatures))
+		return asked{}, unnamed("it has %d signatures and none is serving_default; name one with Options.Signature; %s", len(signatures), names.First(signatures))
 	case len(methods) == 1 && len(methods[0].functions) == 1:
 		f, _, err := r.method(methods[0].name)
 		return asked{function: f}, err
 	case len(methods) > 0:
-		return asked{}, errorf("it has no signature; name one of its functions with Options.Signature; %s", names.First(paths(methods)))
+		return asked{}, unnamed("it has no signature; name one of its functions with Options.Signature; %s", names.First(paths(methods)))
 	case r.objects != nil:
 		return asked{}, errorf("it has no signature and no function; it has constants alone")
 	}
@@ -71,7 +71,7 @@ func (r *reader) build(meta *tfpb.MetaGraphDef, o Options) error {
 	is, err := r.choose(meta, o)
 	if err != nil {
 		if o.Constants && o.Signature == "" && errors.Is(err, garner.ErrAttribute) {
-			return nil
+			return r.literals("", meta.GraphDef.Node)
 		}
 		return err
 	}
@@ -115,6 +115,35 @@ func (r *reader) build(meta *tfpb.MetaGraphDef, o Options) error {
 	}
 	r.unbind()
 	return sorted(r.top)
+}
+
+// literals lists the constants of the main graph, by the names of their nodes, and those of all
+// functions, by the name of the function before that.
+func (r *reader) literals(prefix string, nodes []*tfpb.NodeDef) error {
+	for _, def := range nodes {
+		t := def.Attr["value"].GetTensor()
+		if def.Op != "Const" || t == nil {
+			continue
+		}
+		name := prefix + def.Name
+		c, err := r.constant(t, name)
+		if err == nil {
+			err = r.Spend(protofile.ValueBytes + len(name))
+		}
+		if err != nil {
+			return &model.Error{At: tensorNamed(name), Err: err}
+		}
+		r.top.Constants = append(r.top.Constants, &model.Value{Name: name, Spec: c.Spec, Constant: c})
+	}
+	if prefix != "" {
+		return nil
+	}
+	for _, function := range slices.Sorted(maps.Keys(r.functions)) {
+		if err := r.literals(function+"/", r.functions[function].NodeDef); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A named is a result.

@@ -142,6 +142,10 @@ func (r *reader) stored(e *bundle.Entry) (*model.Constant, error) {
 		return nil, c.inIndex(e.Key, err)
 	}
 	made, err := r.constantOf(e, e.Key)
+	if shape, known := shapeOf(e.Shape); err != nil && r.constants && errors.Is(err, fs.ErrNotExist) && known == nil {
+		dtype, _ := dtypeOf(e.DType)
+		made, err = model.NewUnread(e.Key, garner.SpecOf(dtype, shape...), c.inIndex(e.Key, err)), nil
+	}
 	if err != nil {
 		return nil, c.inIndex(e.Key, err)
 	}
@@ -207,14 +211,11 @@ func (r *reader) constantOf(e *bundle.Entry, name string) (*model.Constant, erro
 	made.File, made.Offset, made.Size, made.State = file.Path, e.Offset, e.Size, file.State
 	made.Verify = func(ctx context.Context) error {
 		sum := bundle.Summer{}
-		for at := 0; at < size; at += checkedBytes {
-			if err := context.Cause(ctx); err != nil {
-				return err
+		if size > 0 {
+			err := made.Pieces(ctx, func(_ int64, b []byte) error { sum.Add(b); return nil })
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
 			}
-			_, err := file.Tensor(offset+at, min(checkedBytes, size-at), func(b []byte) (garner.Tensor, error) {
-				sum.Add(b)
-				return garner.Tensor{}, nil
-			})
 			if err != nil {
 				return atConstant(file.Path, name, err)
 			}
@@ -245,5 +246,5 @@ func tensorNamed(name string) string { return fmt.Sprintf("tensor %.200q", name)
 // unreadable makes a constant whose Tensor is an error.
 func unreadable(path, name string, spec garner.Spec, format string, args ...any) *model.Constant {
 	err := atConstant(path, name, fmt.Errorf(format, args...))
-	return model.NewConstant(name, spec, func() (garner.Tensor, error) { return garner.Tensor{}, err })
+	return model.NewUnread(name, spec, err)
 }

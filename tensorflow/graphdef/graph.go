@@ -159,6 +159,15 @@ func (s *scope) expand(list []*tfpb.NodeDef) error {
 			return &model.Error{At: n.place(), Err: err}
 		}
 	}
+	for _, def := range list {
+		for _, input := range def.Input {
+			if name, waits := strings.CutPrefix(input, "^"); waits {
+				if n := s.nodes[name]; n != nil && n.model != nil {
+					n.model.Awaited = true
+				}
+			}
+		}
+	}
 	return nil
 }
 
@@ -194,6 +203,8 @@ func (n *node) expand() error {
 		return s.Spend(protofile.ValueBytes)
 	case variables[op] && s.function == nil && s.checkpoint != nil:
 		return nil // resolve finds it
+	case variables[op] && s.function == nil && s.saved:
+		return errNoVariables()
 	case n.calls():
 		return n.call()
 	case op == "NoOp":

@@ -29,6 +29,7 @@ package graphdef
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,13 +64,18 @@ type Options struct {
 	Signature string
 
 	// Constants reads a file of several signatures, none of which is asked for, too: the model
-	// has its variables then, and no node.
+	// has its variables and the constants of all its functions then, FUNCTION/NODE, and no node.
+	// A variable that the checkpoint lacks, or whose file is missing, is a constant whose every read is an
+	// fs.ErrNotExist.
 	Constants bool
 }
 
 // reader is one reading of a model.
 type reader struct {
 	path       string // "" for a graph in memory
+	meta       bool   // the file is a MetaGraphDef, as a .meta file is
+	saved      bool   // the file is that of a SavedModel's folder, which has the variables too
+	constants  bool   // Options.Constants
 	file       *mapped.File
 	checkpoint *checkpoint // nil where there is none
 	elements   []protofile.Elements
@@ -95,13 +101,14 @@ type reader struct {
 // a SavedModel's folder or the file in it, a .pb file with a GraphDef, a .meta file, or the
 // .index file of a checkpoint, whose model has constants alone. Its files stay mapped until
 // the caller closes the model. Errors are *model.Error; a signature that the file does not
-// have is a garner.ErrAttribute.
+// have is a garner.ErrAttribute, one that must be named a model.ErrSignature too, and a file that is missing, of the model or of its variables, an
+// fs.ErrNotExist.
 func Open(path string, o Options) (*model.Model, error) {
 	named := path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, SavedModel)
 	}
-	r := &reader{path: named, names: map[string]string{}}
+	r := &reader{path: named, constants: o.Constants, names: map[string]string{}}
 	m := &model.Model{Path: named, Format: Format, Graph: &model.Graph{}}
 	fail := func(err error) (*model.Model, error) {
 		m.Close() // the files are read-only, so an error of closing them loses nothing
@@ -113,7 +120,7 @@ func Open(path string, o Options) (*model.Model, error) {
 			return fail(err)
 		}
 		if r.checkpoint == nil {
-			return fail(errors.New("there is no such file"))
+			return fail(garner.Errorf(fs.ErrNotExist, "there is no such file; check its name"))
 		}
 		r.top = m.Graph
 		if r.checkpoint.index.Find(objectGraph) != nil {
@@ -126,10 +133,12 @@ func Open(path string, o Options) (*model.Model, error) {
 		}
 		return m, nil
 	case filepath.Base(path) == SavedModel:
+		r.saved = true
 		if err := r.open(m, filepath.Join(filepath.Dir(path), "variables", "variables")); err != nil {
 			return fail(err)
 		}
 	case extension == ".meta":
+		r.meta = true
 		if err := r.open(m, path[:len(path)-len(extension)]); err != nil {
 			return fail(err)
 		}
@@ -154,10 +163,7 @@ func Open(path string, o Options) (*model.Model, error) {
 // infers the types of its values. The model views b, which must not change. Its variables
 // are values of known type, like inputs, and no constants.
 func FromBytes(b []byte, meta bool, o Options) (*model.Model, error) {
-	r := &reader{names: map[string]string{}}
-	if meta {
-		r.path = ".meta"
-	}
+	r := &reader{meta: meta, names: map[string]string{}}
 	m := &model.Model{Format: Format, Graph: &model.Graph{}}
 	err := r.read(b, m, o)
 	if err != nil {
@@ -254,7 +260,7 @@ func (r *reader) read(b []byte, m *model.Model, o Options) error {
 		if meta, err = serving(p.MetaGraphs); err != nil {
 			return err
 		}
-	case strings.HasSuffix(strings.ToLower(r.path), ".meta"):
+	case r.meta:
 		if err := r.message(b, meta); err != nil {
 			return err
 		}
@@ -290,6 +296,11 @@ func (r *reader) read(b []byte, m *model.Model, o Options) error {
 	if err := r.list(); err != nil {
 		return err
 	}
+	if r.constants {
+		if err := r.listLost(); err != nil {
+			return err
+		}
+	}
 	return r.build(meta, o)
 }
 
@@ -315,3 +326,11 @@ func serving(list []*tfpb.MetaGraphDef) (*tfpb.MetaGraphDef, error) {
 func errorf(format string, args ...any) error {
 	return garner.Errorf(garner.ErrAttribute, format, args...)
 }
+
+// unnamed is an ErrAttribute and a model.ErrSignature.
+func unnamed(format string, args ...any) error { return unnamedError{errorf(format, args...)} }
+
+type unnamedError struct{ error }
+
+func (unnamedError) Is(target error) bool { return target == model.ErrSignature }
+func (e unnamedError) Unwrap() error      { return e.error }

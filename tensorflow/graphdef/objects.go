@@ -17,6 +17,8 @@ type objects struct {
 	nodes []*tfpb.SavedObject
 	bound map[string][]int32 // the objects that the last arguments of a function are
 	keys  map[int32]string   // of variables in the checkpoint
+
+	stored bool // the checkpoint has objects, too
 }
 
 // variableValue is the name of the attribute of an object that is the variable's elements.
@@ -28,7 +30,7 @@ func (r *reader) readObjects(p *tfpb.SavedObjectGraph) error {
 	if len(p.GetNodes()) == 0 {
 		return nil
 	}
-	o := &objects{p.Nodes, map[string][]int32{}, map[int32]string{}}
+	o := &objects{nodes: p.Nodes, bound: map[string][]int32{}, keys: map[int32]string{}}
 	for name, f := range p.ConcreteFunctions {
 		for _, id := range f.BoundInputs {
 			if id < 0 || int(id) >= len(o.nodes) {
@@ -52,6 +54,7 @@ func (r *reader) readObjects(p *tfpb.SavedObjectGraph) error {
 	if e == nil {
 		return nil // of variables of TensorFlow 1
 	}
+	o.stored = true
 	saved, err := r.savedObjects()
 	if err != nil {
 		return err

@@ -79,8 +79,11 @@ func boundModel() *tfpb.MetaGraphDef {
 // bound, and the table and the argument that is free are inputs.
 func TestBound(t *testing.T) {
 	b := saved(t, boundModel())
-	for _, signature := range []string{"embed", "inner.deep", "F"} {
+	for i, signature := range []string{"embed", "inner.deep", "F", "F"} {
 		m, err := FromBytes(b, false, Options{Signature: signature})
+		if i == 3 { // a MetaGraphDef alone
+			m, err = FromBytes(marshaled(t, boundModel()), true, Options{Signature: signature})
+		}
 		if err != nil {
 			t.Errorf("%s: %v", signature, err)
 			continue

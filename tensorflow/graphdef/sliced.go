@@ -21,13 +21,14 @@ type piece struct {
 }
 
 // joined makes the constant of a tensor that is stored in slices. Those that cut the first
-// axis alone follow each other in the tensor, so its rows are read where they lie; any others
-// are joined in memory, on each read.
+// axis alone follow each other in the tensor; of any others, each row is read where its parts lie.
 func (r *reader) joined(e *bundle.Entry, name string, spec garner.Spec) (*model.Constant, error) {
 	c := r.checkpoint
 	shape, _ := spec.Shape()
 	if _, ok := dtypeOf(e.DType); !ok || spec.DType == garner.String {
-		return unreadable(c.path, name, spec, "it is stored in slices of %s, which garner does not read; save it whole", e.DType), nil
+		made := unreadable(c.path, name, spec, "it is stored in slices of %s, which garner does not read; save it whole", e.DType)
+		made.Slices = len(e.Slices)
+		return made, nil
 	}
 	var pieces []piece
 	for _, s := range e.Slices {
@@ -63,7 +64,7 @@ func (r *reader) joined(e *bundle.Entry, name string, spec garner.Spec) (*model.
 		}
 		return t, nil
 	})
-	made.Encoded = true
+	made.Encoded, made.Slices = true, len(pieces)
 	made.Verify = func(ctx context.Context) error {
 		for _, p := range pieces {
 			if err := p.constant.Verify(ctx); err != nil {
@@ -80,8 +81,18 @@ func (r *reader) joined(e *bundle.Entry, name string, spec garner.Spec) (*model.
 		slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.slice.Start[0], b.slice.Start[0]) })
 	}
 	for _, p := range pieces {
-		if rows {
+		switch {
+		case rows:
 			made.Append(p.constant, 0, p.constant.Size)
+		case spec.DType.Bits()%8 == 0:
+			if err := r.Spend(rangeBytes); err != nil {
+				return nil, err
+			}
+			at := make([]int, len(shape))
+			for axis, start := range p.slice.Start {
+				at[axis] = int(start)
+			}
+			made.SetTiles(append(made.Tiles, model.Tile{At: at, Constant: p.constant}))
 		}
 	}
 	return made, nil

@@ -141,19 +141,30 @@ func elementsOf(t *testing.T, a source.Array, rows, size int) []byte {
 	return b
 }
 
-// TestSliced reads tensors that are stored in slices: of the first axis by offset, of others
-// joined in memory; and holds that both are the same elements.
+// TestSliced reads tensors that are stored in slices, where they lie and joined in memory, and holds
+// that both are the same elements.
 func TestSliced(t *testing.T) {
-	var want []byte
-	for i := range 21 {
-		want = binary.LittleEndian.AppendUint32(want, uint32(i))
+	cube := func(from, to [3]int64) bundle.Slice {
+		return pair(from[:], []int64{to[0] - from[0], to[1] - from[1], to[2] - from[2]})
 	}
 	for _, tt := range []struct {
-		about   string
-		slices  []bundle.Slice
-		inPlace bool
-	}{{"rows", rows, true}, {"columns", pillar, false}, {"a grid", grid, false}, {"one slice", []bundle.Slice{pair([]int64{0, 0}, []int64{-1, -1})}, true}} {
-		m, err := Open(sliced(t, []int64{7, 3}, tt.slices, nil), Options{})
+		about  string
+		shape  []int64
+		slices []bundle.Slice
+		tiles  int
+	}{
+		{"rows", []int64{7, 3}, rows, 0},
+		{"columns", []int64{7, 3}, pillar, 2},
+		{"a grid", []int64{7, 3}, grid, 4},
+		{"one slice", []int64{7, 3}, []bundle.Slice{pair([]int64{0, 0}, []int64{-1, -1})}, 0},
+		{"the middle of three", []int64{3, 5, 2}, []bundle.Slice{pair([]int64{0, 3, 0}, []int64{-1, 2, -1}), pair([]int64{0, 0, 0}, []int64{-1, 3, -1})}, 2},
+		{"boxes", []int64{4, 3, 5}, []bundle.Slice{
+			cube([3]int64{0, 0, 0}, [3]int64{4, 1, 5}), cube([3]int64{0, 1, 0}, [3]int64{3, 3, 2}), cube([3]int64{0, 1, 2}, [3]int64{3, 3, 5}), cube([3]int64{3, 1, 0}, [3]int64{4, 3, 5}),
+		}, 4},
+		{"nothing", []int64{2, 0}, []bundle.Slice{pair([]int64{0, 0}, []int64{1, -1}), pair([]int64{1, 0}, []int64{1, -1})}, 0},
+		{"no columns", []int64{2, 2}, []bundle.Slice{pair([]int64{0, 0}, []int64{-1, 0}), pair([]int64{0, 0}, []int64{-1, 2})}, 2},
+	} {
+		m, err := Open(sliced(t, tt.shape, tt.slices, nil), Options{})
 		if err != nil {
 			t.Fatalf("%s: %v", tt.about, err)
 		}
@@ -166,24 +177,53 @@ func TestSliced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		want := []byte{}
+		for i := range joined.Len() {
+			want = binary.LittleEndian.AppendUint32(want, uint32(i))
+		}
 		if b, err := joined.Bytes(); err != nil || !bytes.Equal(b, want) {
 			t.Errorf("%s: %v, %v", tt.about, joined, err)
 		}
 		if err := c.Verify(t.Context()); err != nil {
 			t.Errorf("%s: %v", tt.about, err)
 		}
-		if (c.File != "") != tt.inPlace {
-			t.Errorf("%s: its file is %q", tt.about, c.File)
+		if len(c.Tiles) != tt.tiles || len(want) > 0 && (c.File != "") != (tt.tiles == 0) {
+			t.Errorf("%s: its file is %q, and it has %d tiles", tt.about, c.File, len(c.Tiles))
 		}
 		a, err := c.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := elementsOf(t, a, 7, 12); !bytes.Equal(got, want) || a.Spec().String() != "i32[7,3]" {
-			t.Errorf("%s: %s, %v", tt.about, a.Spec(), got)
+		if len(want) > 0 {
+			count := int(tt.shape[0])
+			if got := elementsOf(t, a, count, len(want)/count); !bytes.Equal(got, want) || a.Spec().String() != joined.Spec().String() {
+				t.Errorf("%s: %s, %v", tt.about, a.Spec(), got)
+			}
+		}
+		// Ranges that cross lines, overlap, and begin anywhere.
+		for size := 1; size <= len(want); size += 5 {
+			ask := source.Rows{Size: size}
+			var all []byte
+			for at := 0; at+size <= len(want); at += 3 {
+				ask.At, all = append(ask.At, int64(at)), append(all, want[at:at+size]...)
+			}
+			ask.Dst = make([]byte, len(all))
+			if err := a.Fetch(t.Context(), ask); err != nil || !bytes.Equal(ask.Dst, all) {
+				t.Errorf("%s: %d rows of %d bytes: %v", tt.about, len(ask.At), size, err)
+			}
+		}
+		pieces := []byte{}
+		if err := c.Pieces(t.Context(), func(_ int64, b []byte) error { pieces = append(pieces, b...); return nil }); err != nil || !bytes.Equal(pieces, want) {
+			t.Errorf("%s: %v, %v", tt.about, pieces, err)
+		}
+		if err := a.Fetch(t.Context(), source.Rows{At: []int64{int64(len(want))}, Size: 1, Dst: make([]byte, 1)}); err == nil {
+			t.Errorf("%s: a byte behind the last is read", tt.about)
 		}
 		if err := a.Close(); err != nil {
 			t.Error(err)
+		}
+		if err := a.Fetch(t.Context(), source.Rows{At: []int64{0}, Size: 1, Dst: make([]byte, 1)}); err == nil {
+			t.Errorf("%s: it is read behind Close", tt.about)
 		}
 	}
 }
@@ -246,8 +286,12 @@ func TestSlicedRefused(t *testing.T) {
 
 // TestSlicedChanged holds that each file of a tensor in slices is known again.
 func TestSlicedChanged(t *testing.T) {
-	for i := range rows {
-		index := sliced(t, []int64{7, 3}, rows, nil)
+	list := rows
+	for i := range len(rows) + len(pillar) {
+		if i >= len(rows) {
+			i, list = i-len(rows), pillar
+		}
+		index := sliced(t, []int64{7, 3}, list, nil)
 		m, err := Open(index, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -257,7 +301,7 @@ func TestSlicedChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(filepath.Dir(index), bundle.Shard("m", i, len(rows)))
+		path := filepath.Join(filepath.Dir(index), bundle.Shard("m", i, len(list)))
 		b := contents(t, path)
 		if err := os.Rename(path, path+".old"); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package graphdef
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -55,7 +56,7 @@ func (r *reader) ofKey(key string, resource bool) (*model.Value, error) {
 	}
 	e := r.checkpoint.index.Find(key)
 	if e == nil {
-		return nil, fmt.Errorf("its elements are tensor %.200q of %s, which has no such tensor: the model and the checkpoint do not belong together", key, r.checkpoint.path)
+		return nil, r.noTensor(key)
 	}
 	c, err := r.stored(e)
 	if err != nil {
@@ -67,6 +68,59 @@ func (r *reader) ofKey(key string, resource bool) (*model.Value, error) {
 	v := r.hold(key, c.Spec, c, resource, r.aliases(key)...)
 	r.byKey[key] = r.variables[v]
 	return v, nil
+}
+
+// noTensor is the error of a variable whose tensor the checkpoint lacks.
+func (r *reader) noTensor(key string) error {
+	return fmt.Errorf("its elements are tensor %.200q of %s, which has no such tensor: the model and the checkpoint do not belong together", key, r.checkpoint.path)
+}
+
+// lost gives a variable that the checkpoint lacks, once: a constant of which every read is err.
+// It is for whoever asked for the constants alone, of which the others can be read.
+func (r *reader) lost(key, name string, spec garner.Spec, resource bool, err error) (*model.Value, error) {
+	if x := r.byKey[key]; x != nil {
+		return x.value, nil
+	}
+	if err := r.Spend(protofile.ConstantBytes + protofile.ValueBytes + 2*len(name)); err != nil {
+		return nil, err
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		err = garner.Errorf(fs.ErrNotExist, "%v", err)
+	}
+	v := r.hold(name, spec, model.NewUnread(name, spec, atConstant(r.checkpoint.path, name, err)), resource, r.aliases(key)...)
+	r.byKey[key] = r.variables[v]
+	return v, nil
+}
+
+// errNoVariables is the error of a variable of a folder that has no checkpoint.
+func errNoVariables() error {
+	return garner.Errorf(fs.ErrNotExist, "its elements are in a checkpoint, variables/variables.index, and there is no such file; get the whole folder")
+}
+
+// listLost lists the variables of the model's objects that the checkpoint lacks, and
+// refuses a model with variables that has none.
+func (r *reader) listLost() error {
+	if r.objects == nil || !r.objects.stored && (r.checkpoint != nil || r.path == "") {
+		return nil
+	}
+	for id, n := range r.objects.nodes {
+		if n.GetVariable() == nil {
+			continue
+		}
+		if r.checkpoint == nil { // all of them
+			_, err := r.variableOfObject(int32(id))
+			return err
+		}
+		if key, ok := r.objects.keys[int32(id)]; ok && r.checkpoint.index.Find(key) != nil {
+			continue
+		}
+		v, err := r.variableOfObject(int32(id))
+		if err != nil {
+			return err
+		}
+		r.top.Constants = append(r.top.Constants, v)
+	}
+	return nil
 }
 
 // variableOfObject gives the variable that an object is.
@@ -92,11 +146,18 @@ func (r *reader) variableOfObject(id int32) (*model.Value, error) {
 		return v, nil
 	}
 	if r.checkpoint == nil {
-		return fail(errors.New("its elements are in a checkpoint, variables/variables.index, and there is no such file; get the whole folder"))
+		return fail(errNoVariables())
 	}
 	key, ok := r.objects.keys[id]
 	if !ok {
-		return fail(fmt.Errorf("the checkpoint %s does not have it; save the model again", r.checkpoint.path))
+		err := fmt.Errorf("the checkpoint %s does not have it; save the model again", r.checkpoint.path)
+		if r.constants {
+			return r.lost(fmt.Sprintf("object %d", id), p.Name, spec, true, err)
+		}
+		return fail(err)
+	}
+	if r.constants && r.checkpoint.index.Find(key) == nil {
+		return r.lost(key, key, spec, true, r.noTensor(key))
 	}
 	v, err := r.ofKey(key, true)
 	if err != nil {
@@ -140,11 +201,17 @@ func (r *reader) variableOf(n *node) (*model.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.constants && r.checkpoint.index.Find(is.key) == nil {
+		return r.lost(n.name(), n.name(), spec, resource, r.noTensor(is.key))
+	}
 	var v *model.Value
 	if is.slice == nil {
 		v, err = r.ofKey(is.key, resource)
 	} else {
 		v, err = r.ofSlice(n, is, resource)
+	}
+	if r.constants && errors.Is(err, fs.ErrNotExist) { // a file of its slices
+		return r.lost(n.name(), n.name(), spec, resource, err)
 	}
 	if err != nil {
 		return nil, err
@@ -171,6 +238,7 @@ func (r *reader) ofSlice(n *node, is restored, resource bool) (*model.Value, err
 	if err := r.Spend(protofile.ValueBytes); err != nil {
 		return nil, err
 	}
+	c.Whole = is.key
 	v := r.hold(n.name(), c.Spec, c, resource)
 	r.top.Constants = append(r.top.Constants, &model.Value{Name: v.Name, Spec: c.Spec, Constant: c})
 	return v, nil

@@ -60,7 +60,7 @@ func TestBig(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	m, err := Open(path)
+	m, err := Open(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestBig(t *testing.T) {
 	if err := os.Truncate(path, at+4*rows*columns-1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "it is cut short or damaged") {
+	if _, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "it is cut short or damaged") {
 		t.Errorf("%v", err)
 	}
 }
@@ -104,7 +104,7 @@ func TestTruncatedLater(t *testing.T) {
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	m, err := Open(path)
+	m, err := Open(path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -242,7 +242,7 @@ func (r *reader) held(t *tensor, at, size uint64, file *mapped.File, path string
 // unreadable makes a constant whose Tensor is an error.
 func (r *reader) unreadable(t *tensor, spec garner.Spec, format string, args ...any) *model.Constant {
 	err := r.atTensor(t, garner.Errorf(nil, format, args...))
-	return model.NewConstant(t.name, spec, func() (garner.Tensor, error) { return garner.Tensor{}, err })
+	return model.NewUnread(t.name, spec, err)
 }
 
 // atTensor adds the tensor's name and the file to err.

@@ -1,7 +1,7 @@
 // Package flatbuffer reads models of LiteRT (TensorFlow Lite): .tflite files, and the
 // files beside them that hold external buffers.
 //
-//	m, err := flatbuffer.Open("model.tflite")
+//	m, err := flatbuffer.Open("model.tflite", flatbuffer.Options{})
 //	defer m.Close()
 //	for n := range m.Gathers() {
 //		fmt.Println(n.Name, n.Operator, n.Outputs[0])
@@ -11,7 +11,8 @@
 // CALL_ONCE and the like) are sub-graphs of the node, one copy for each. The others are
 // the model's graph: the first of the file, those of signatures, and what nothing refers
 // to. Where that are several, the names of inputs and results begin with the signature's
-// key, or the subgraph's name: "decode/x".
+// key, or the subgraph's name: "decode/x". Options.Signature reads one signature alone,
+// whose names have no such beginning.
 //
 // An input and a result have the names of the signature, and the tensor's name as an alias. A
 // node has the name of the tensor that it makes, for operators have none. An operator

@@ -25,6 +25,9 @@ type reader struct {
 	groups    []string            // the files of external buffers
 	subgraphs []subgraphTables    // by number
 
+	signature string   // that is asked for; "" is all
+	several   []string // the keys of signatures, where the graph has several
+
 	strings   map[uint64]string  // by place
 	tensors   map[uint64]*tensor // by place
 	constants map[uint64]*model.Constant
@@ -33,15 +36,23 @@ type reader struct {
 
 }
 
+// Options say what of a model Open reads.
+type Options struct {
+	// Signature is the key of the signature whose subgraph alone is the model's graph: its inputs and
+	// results are the signature's, under their names. "" reads all signatures.
+	Signature string
+}
+
 // Open reads a model and infers the types of its values, see shapes.Infer. Its
 // files stay mapped until the caller closes the model. It takes memory in proportion to the
-// model's tensors and operators, and none for their elements. Errors are *model.Error.
-func Open(path string) (*model.Model, error) {
+// model's tensors and operators, and none for their elements. Errors are *model.Error; a signature that the file does not have is
+// also a garner.ErrAttribute.
+func Open(path string, o Options) (*model.Model, error) {
 	file, err := mapped.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{path: path, file: file, folder: beside.In(filepath.Dir(path))}
+	r := &reader{signature: o.Signature, path: path, file: file, folder: beside.In(filepath.Dir(path))}
 	var m *model.Model
 	err = file.Read(0, file.Size(), func(b []byte) error {
 		m, err = r.read(b)
@@ -99,7 +110,7 @@ func (r *reader) read(b []byte) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Graph = g
+	m.Graph, m.Signatures = g, r.several
 	if r.path != "" {
 		m.Files = append([]string{r.path}, r.folder.Names(slices.Clone(r.groups))...)
 	}

@@ -61,7 +61,7 @@ func TestSchema(t *testing.T) {
 	gathered := 0
 	for name, graphs := range all {
 		t.Run(name, func(t *testing.T) {
-			m, err := Open(models + name + ".tflite")
+			m, err := Open(models+name+".tflite", Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -368,7 +368,7 @@ func TestExternal(t *testing.T) {
 			if err := os.WriteFile(path, tt.b, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			m, err := Open(path)
+			m, err := Open(path, Options{})
 			if tt.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("%v; want %s", err, tt.want)
@@ -390,5 +390,37 @@ func TestExternal(t *testing.T) {
 				t.Error("a constant is read from a closed model")
 			}
 		})
+	}
+}
+
+// TestSignature reads a file of two signatures whole, and each signature alone.
+func TestSignature(t *testing.T) {
+	for signature, want := range map[string]string{
+		"":        "columns/at encode/ids > columns/out encode/rows of [columns encode]",
+		"encode":  "ids > rows of []",
+		"columns": "at > out of []",
+	} {
+		m, err := Open(models+"lite_signatures.tflite", Options{Signature: signature})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range m.Graph.Inputs {
+			got = append(got, v.Name)
+		}
+		got = append(got, ">")
+		for _, o := range m.Graph.Outputs {
+			got = append(got, o.Name)
+		}
+		if got := fmt.Sprintf("%s of %v", strings.Join(got, " "), m.Signatures); got != want {
+			t.Errorf("%q: %s; want %s", signature, got, want)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := Open(models+"lite_signatures.tflite", Options{Signature: "nix"})
+	if !errors.Is(err, garner.ErrAttribute) || !strings.Contains(err.Error(), `no signature "nix"; it has "columns", "encode"`) {
+		t.Errorf("%v", err)
 	}
 }

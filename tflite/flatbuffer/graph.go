@@ -135,10 +135,11 @@ type endpoint struct {
 	tensor int64
 }
 
-// signatures reads the signatures by the numbers of their subgraphs.
-func (r *reader) signatures(root table) map[int][]signature {
+// signatures reads the signatures by the numbers of their subgraphs: all, or the one that is asked for.
+func (r *reader) signatures(root table) (map[int][]signature, error) {
 	defs := root.vector(7, "SignatureDef", 4)
 	all := make(map[int][]signature)
+	var keys []string
 	r.spend(scopeBytes * defs.n)
 	for i := 0; i < defs.n && r.err == nil; i++ {
 		t := defs.tableAt(i)
@@ -156,15 +157,26 @@ func (r *reader) signatures(root table) map[int][]signature {
 				*list = append(*list, endpoint{r.string(e, 0), int64(e.index(1))})
 			}
 		}
-		all[int(of)] = append(all[int(of)], s)
+		if keys = append(keys, s.key); r.signature == "" || s.key == r.signature && len(all) == 0 {
+			all[int(of)] = append(all[int(of)], s)
+		}
 	}
-	return all
+	if r.signature != "" && len(all) == 0 && r.err == nil {
+		return nil, garner.Errorf(garner.ErrAttribute, "it has no signature %s; %s", names.Quote(r.signature), names.Near(r.signature, keys))
+	}
+	if r.signature == "" && len(keys) > 1 {
+		r.several = keys
+	}
+	return all, r.err
 }
 
 // whole makes the model's graph: of the first subgraph, of those of signatures, and of those to
-// which no operator refers.
+// which no operator refers; or of that of the signature that is asked for.
 func (r *reader) whole(root table) (*model.Graph, error) {
-	signatures := r.signatures(root)
+	signatures, err := r.signatures(root)
+	if err != nil {
+		return nil, err
+	}
 	refers := r.refers()
 	if r.err == nil {
 		r.acyclic(refers)
@@ -180,11 +192,11 @@ func (r *reader) whole(root table) (*model.Graph, error) {
 	}
 	var entries []int
 	for i := range r.subgraphs {
-		if i == 0 || !inside[i] || len(signatures[i]) > 0 {
+		if len(signatures[i]) > 0 || r.signature == "" && (i == 0 || !inside[i]) {
 			entries = append(entries, i)
 		}
 	}
-	g := &model.Graph{Name: r.subgraphs[0].name}
+	g := &model.Graph{Name: r.subgraphs[entries[0]].name}
 	taken := endNames{make(map[string]bool), make(map[string]bool)}
 	for _, i := range entries {
 		s := &r.subgraphs[i]
@@ -271,6 +283,9 @@ func (r *reader) name(g *model.Graph, made *instance, s *subgraphTables, signatu
 				add(e.name, v)
 			}
 		}
+	}
+	if r.signature != "" {
+		return // what else the subgraph computes is of other signatures
 	}
 	for _, o := range made.Outputs {
 		if r.err != nil {

@@ -99,6 +99,30 @@ def gathers():
     return describe(path, feeds)
 
 
+class Several(tf.Module):
+    """Two signatures, neither of them serving_default, of one table and of one each."""
+
+    def __init__(self):
+        super().__init__("several")
+        self.common = tf.Variable(table(5, 3), name="common")
+        self.places = tf.Variable(table(4, 3, 40), name="places")
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int64, "ids")])
+    def encode(self, ids):
+        return {"rows": tf.gather(self.common, ids)}
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.int32, "ids")])
+    def place(self, ids):
+        return {"rows": tf.gather(self.places, ids), "also": tf.gather(self.common, tf.constant([4, 0]))}
+
+
+def several():
+    m = Several()
+    path = fresh("several")
+    tf.saved_model.save(m, path, signatures={"encode": m.encode, "place": m.place})
+    return describe(path, {"encode": {"ids": np.array([4, 0, 4])}, "place": {"ids": np.array([3, 1], np.int32)}})
+
+
 class Around(tf.Module):
     """What stands around gathers: each result is one operator, or a few."""
 
@@ -250,7 +274,7 @@ def main():
     if os.path.exists(path):
         with open(path) as f:
             want = json.load(f)
-    for name in sys.argv[1:] or ["gathers", "around", "keras", "frozen", "old", "checkpoint"]:
+    for name in sys.argv[1:] or ["gathers", "several", "around", "keras", "frozen", "old", "checkpoint"]:
         want[name] = globals()[name]()
         print(name, file=sys.stderr)
     with open(path, "w") as f:
