@@ -29,8 +29,9 @@ type Pair struct {
 	folder string
 	lock   *os.File
 	files  [2]*os.File
-	drop   bool // the old file refers to the old one beside, which goes with it
-	kept   bool // the old one beside stays
+	drop   bool   // the old file refers to the old one beside, which goes with it
+	kept   bool   // the old one beside stays
+	shared string // another file that refers to the old one beside, which so stays
 }
 
 // The names in the folder, beside those of the two files.
@@ -45,7 +46,9 @@ type PairOptions struct {
 	Inputs []string // as of Find
 
 	// Uses gives the files that an old file at the path refers to. A file beside is replaced
-	// only where it is one of them, and removed where no new one is written.
+	// only where it is one of them, and removed where no new one is written; and neither where
+	// another file of the path's extension, or one that begins as a model of it, refers to it too: in the path's folder, in one
+	// in that, or in the one around it.
 	Uses func(path string) []string
 	// Keeps reports whether a file beside that is there stays, because it is as the new one
 	// would be. It may be nil.
@@ -86,8 +89,65 @@ func NewPair(path, beside string, o PairOptions) (*Pair, error) {
 		if info, err := os.Stat(p.places[1].Target); err == nil {
 			_, p.drop = InputOf(info, o.Uses(target))
 		}
+		if p.drop {
+			var err error
+			if p.shared, err = p.other(o); err != nil {
+				return fail(err)
+			}
+			p.drop = p.shared == ""
+		}
 	}
 	return p, nil
+}
+
+// other finds another file that refers to the file beside by its name, or by a link to it; "" where
+// there is none. It looks at the files of the first one's extension, and of none, in its folder, in the folders in that
+// one, and in the one around it; of those without an extension at small ones, because Uses reads all of a file. A hard link of the file
+// beside keeps what it has.
+func (p *Pair) other(o PairOptions) (string, error) {
+	target := p.places[0].Target
+	beside, err := filepath.EvalSymlinks(p.places[1].Target)
+	if err != nil {
+		return "", p.places[1].Failed(err)
+	}
+	folder := filepath.Dir(target)
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return "", p.places[0].Failed(err)
+	}
+	folders := []string{folder, filepath.Join(folder, "..")}
+	for _, e := range entries {
+		if e.IsDir() {
+			folders = append(folders, filepath.Join(folder, e.Name()))
+		}
+	}
+	for i, folder := range folders {
+		if i > 0 { // what cannot be listed is not of this user's models
+			if entries, err = os.ReadDir(folder); err != nil {
+				continue
+			}
+		}
+		for _, e := range entries {
+			path := filepath.Join(folder, e.Name())
+			if e.IsDir() || path == target || path == p.places[1].Target {
+				continue
+			}
+			info, err := os.Stat(path)
+			if err != nil || !info.Mode().IsRegular() { // a pipe would wait
+				continue
+			}
+			extension := filepath.Ext(target)
+			if !strings.EqualFold(filepath.Ext(path), extension) && !beginsAs(extension, path, info.Size()) {
+				continue
+			}
+			for _, used := range o.Uses(path) {
+				if real, err := filepath.EvalSymlinks(used); err == nil && real == beside {
+					return path, nil
+				}
+			}
+		}
+	}
+	return "", nil
 }
 
 // Kept reports whether the file beside stays as it is.
@@ -193,6 +253,9 @@ func (p *Pair) old(i int) string { return filepath.Join(p.folder, fmt.Sprint(old
 
 // Free refuses a pair with a file beside where an unrelated one is there.
 func (p *Pair) Free() error {
+	if p.shared != "" {
+		return garner.Errorf(nil, "cannot write %s: its weights would be in %s, to which %s refers too; name another file, or remove that model", p.places[0].Path, p.places[1].Path, p.shared)
+	}
 	if beside := p.places[1]; beside.exists && !p.drop {
 		return garner.Errorf(nil, "cannot write %s: its weights would be in %s, which is there, and no old %s refers to it; name another file, or remove that one", p.places[0].Path, beside.Path, filepath.Base(p.places[0].Path))
 	}

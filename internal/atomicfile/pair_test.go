@@ -382,3 +382,105 @@ func TestPairMeanwhile(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestPairShared holds that a file beside to which another file refers, in the folder, below it or above
+// it, is neither replaced nor removed, and one of which another has a hard link is.
+func TestPairShared(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "models")
+	if err := os.MkdirAll(filepath.Join(dir, "below"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(dir, name) }
+	uses := func(path string) []string {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(string(b), "<"), "\x00")
+		return []string{path, at(name)}
+	}
+	put := func(xml, bin string) error {
+		p, err := NewPair(at("m.xml"), at("m.bin"), PairOptions{Uses: uses})
+		if err != nil {
+			return err
+		}
+		defer p.Abort()
+		if err := write(p, xml, bin); err != nil {
+			return err
+		}
+		return p.Put()
+	}
+	set := func(name, text string) {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("m.bin", "old")
+	set("m.xml", "m.bin")
+	for name, text := range map[string]string{
+		"plain": "<m.bin", "below/copy.XML": "m.bin", "below/plain": "<m.bin", "../copy.xml": "m.bin", "../plain": "<m.bin",
+		"other.model": "<m.bin", "large": "<m.bin" + strings.Repeat("\x00", 5<<20),
+	} {
+		set(name, text)
+		if err := put("m.bin", "new"); err == nil || !strings.Contains(err.Error(), at("m.bin")+", to which "+at(name)+" refers too; name another file") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Remove(at(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(at("below")); err != nil {
+		t.Fatal(err)
+	}
+	other := at("other")
+	set("other", "m.bin") // it begins as no model, and is not read
+	if err := put("m.bin", "new"); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	set("m.bin", "old")
+	set("copy.xml", "m.bin")
+	set("other.txt", "m.bin") // of another extension
+	want := "copy.xml=m.bin m.bin=old m.xml=m.bin other.txt=m.bin"
+	if err := put("m.bin", "new"); err == nil || !strings.Contains(err.Error(), at("m.bin")+", to which "+at("copy.xml")+" refers too; name another file") || state(t, dir) != want {
+		t.Errorf("%v, %s", err, state(t, dir))
+	}
+	if err := put("alone", ""); err != nil || state(t, dir) != strings.Replace(want, "m.xml=m.bin", "m.xml=alone", 1) {
+		t.Errorf("%v, %s", err, state(t, dir))
+	}
+	set("m.xml", "m.bin")
+	if err := os.Link(at("m.bin"), at("copy.bin")); err != nil {
+		t.Fatal(err)
+	}
+	set("copy.xml", "copy.bin")
+	if err := put("m.bin", "new"); err != nil || state(t, dir) != "copy.bin=old copy.xml=copy.bin m.bin=new m.xml=m.bin other.txt=m.bin" {
+		t.Errorf("%v, %s", err, state(t, dir))
+	}
+}
+
+// TestOnnxBegins tells the first bytes of a model of ONNX from others.
+func TestOnnxBegins(t *testing.T) {
+	for _, tt := range []struct {
+		head string
+		size int64
+		want bool
+	}{
+		{"\x08\x08\x12\x02me:\x80\x80\x80\x08", 1 << 30, true}, // ir_version, producer_name, a graph of 16 MiB
+		{"\x08\x08\x12\x02me:\x80\x80\x80\x08", 1 << 20, false},
+		{"B\x04\x0a\x00\x10\x0d\x08\x08", 8, true}, // opset_import, ir_version
+		{":\x04graphs", 8, false},
+		{"\xca\x01\x02of\xa2\x01\x00", 8, true},
+		{"\x0a\x02of\x08\x08", 6, false}, // TensorFlow's GraphDef
+		{"\x93NUMPY\x01\x00", 1 << 20, false},
+		{"<?xml version", 1 << 20, false},
+		{"\x00\x00\x00\x00", 1 << 20, false},
+		{"\x08", 1, false},
+		{"", 0, false},
+	} {
+		if got := onnxBegins([]byte(tt.head), tt.size); got != tt.want {
+			t.Errorf("%q of %d bytes: %v", tt.head, tt.size, got)
+		}
+	}
+}
