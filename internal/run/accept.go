@@ -71,7 +71,7 @@ func (r *runner) endsWanted(v *model.Value, dtype garner.DType) int {
 			if r.model.Format == tensorflowFormat && dtype.IsFloat() { // any element may be refused
 				return 0
 			}
-			if !to.IsFloat() && (dtype.IsFloat() || !to.IsInteger()) {
+			if r.castRefuses(dtype, to) || !to.IsFloat() && !to.IsInteger() {
 				return 0
 			}
 			dtype = to

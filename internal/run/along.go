@@ -299,6 +299,17 @@ func (c *call) topKOptions() (o topKOptions, err error) {
 	if o.axis, err = c.number("axis", without); err != nil {
 		return o, err
 	}
+	if c.node.Op == "TopKV2" || c.node.Op == "TOPK_V2" { // of the last axis, and stable
+		o.stable, o.indices = true, garner.I32
+		if o.k, err = c.scalar(1, "k"); err != nil {
+			return o, err
+		}
+		sorted, err := c.number("sorted", 1)
+		if sorted == 0 {
+			o.order = "none"
+		}
+		return o, err
+	}
 	if c.onnx() && c.beforeOpset(10) {
 		o.k, err = c.number("k", -1)
 	} else {

@@ -1,13 +1,15 @@
 package run
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/departures"
+	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
 type integer interface {
@@ -15,6 +17,8 @@ type integer interface {
 }
 
 type real interface{ float32 | float64 }
+
+type number interface{ integer | real }
 
 // arithmetic evaluates a binary operator. ONNX's Min and Max take one input and
 // more, from left to right.
@@ -62,6 +66,9 @@ func (c *call) operands(n int) ([]garner.Tensor, error) {
 		return nil, err
 	}
 	if !c.beforeOpset(7) || n != 2 {
+		if err := c.keepsDims(in); err != nil {
+			return nil, err
+		}
 		return in, c.checkBroadcast()
 	}
 	wide, err := c.number("broadcast", 0)
@@ -85,6 +92,18 @@ func (c *call) operands(n int) ([]garner.Tensor, error) {
 		return nil, mismatch("%s does not broadcast to %s, in opset %d", b, a, c.node.Version)
 	}
 	return in, nil
+}
+
+// keepsDims refuses arithmetic that may lack dims in OpenVINO, which takes a constant of one element for a scalar.
+func (c *call) keepsDims(in []garner.Tensor) error {
+	if !c.openvino() || len(in) != 2 || in[1].Len() != 1 || in[1].Rank() <= in[0].Rank() {
+		return nil
+	}
+	of := func(i int) dependence { return dependenceOf(c.depends, c.node.Inputs[i], c.given) }
+	if of(0) == ofConstants || of(1) == ofData || !operators.DropsDims(c.node) {
+		return nil
+	}
+	return mismatch("its second input is one number of %d dims, and its first has %d: behind a Gather, a Reshape or a Transpose OpenVINO may leave the others away; write a scalar", in[1].Rank(), in[0].Rank())
 }
 
 // binary computes a binary operator of a and b, broadcast. An operator that is
@@ -151,7 +170,7 @@ func binaryIntegers[T interface {
 		f = func(x, y T) T { return x | y }
 	case "xor":
 		f = func(x, y T) T { return x ^ y }
-	case "div":
+	case "div", "div down or towards 0", "div to any":
 		f = func(x, y T) T { return x / y }
 	case "floor div":
 		f = func(x, y T) T {
@@ -174,7 +193,7 @@ func binaryIntegers[T interface {
 	default:
 		return compare[T](c, op, a, b, shape)
 	}
-	if strings.HasSuffix(op, "div") || strings.HasSuffix(op, "mod") {
+	if strings.Contains(op, "div") || strings.HasSuffix(op, "mod") {
 		c.mayRefuse()
 		if c.leave(Memory(garner.SpecOf(a.DType(), shape...))); c.bare {
 			return elementwise(c.runner, a, b, shape, f)
@@ -228,17 +247,46 @@ func binaryFloats[T interface {
 		if c.fused() {
 			return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s and a constant is not run behind another such node: OpenVINO makes one of the two, which rounds elsewhere", c.node.Op, a.DType())
 		}
-		f = openvinoFloats(op, c.wide, f, &bad)
+		f = openvinoFloats(op, c.wide, c.ofSingle(op), f, &bad)
 	}
 	made, err := elementwise(c.runner, a, b, shape, f)
 	return c.unless(&bad, made, err)
 }
 
+// ofSingle reports whether the node is OpenVINO's Negative, or a product, a quotient or a difference of which one
+// constant element is a factor, the divisor or what is subtracted from; none that OpenVINO computes when it
+// loads the model.
+func (c *call) ofSingle(op string) bool {
+	of := c.node.Inputs
+	switch {
+	case op == "add" || foldable(c.node.Outputs[0]):
+		return false
+	case c.node.Op == "Negative":
+		return true
+	case op == "sub":
+		of = of[:1]
+	}
+	return slices.ContainsFunc(of, func(v *model.Value) bool { return v != nil && !c.isGiven(v) && single(v) != nil })
+}
+
 func compare[T interface {
-	cmp.Ordered
+	number
 	garner.Element
 }](c *call, op string, a, b garner.Tensor, shape garner.Shape) (garner.Tensor, error) {
-	var f func(x, y T) bool
+	f, ok := compares[T](op)
+	if !ok {
+		return garner.Tensor{}, c.unsupportedType(a.DType())
+	}
+	if !c.openvino() {
+		return elementwise(c.runner, a, b, shape, f)
+	}
+	var bad refusal
+	made, err := elementwise(c.runner, a, b, shape, openvinoCompares(c.node.Op, op, a.DType(), f, &bad))
+	return c.unless(&bad, made, err)
+}
+
+// compares returns a comparison by its sign.
+func compares[T number](op string) (f func(x, y T) bool, ok bool) {
 	switch op {
 	case "=":
 		f = func(x, y T) bool { return x == y }
@@ -252,10 +300,8 @@ func compare[T interface {
 		f = func(x, y T) bool { return x > y }
 	case ">=":
 		f = func(x, y T) bool { return x >= y }
-	default:
-		return garner.Tensor{}, c.unsupportedType(a.DType())
 	}
-	return elementwise(c.runner, a, b, shape, f)
+	return f, f != nil
 }
 
 func binaryBools(c *call, op string, a, b garner.Tensor, shape garner.Shape) (garner.Tensor, error) {
@@ -283,6 +329,9 @@ func not(c *call) (garner.Tensor, error) {
 	}
 	if t.DType() == garner.Bool {
 		return c.binary("=", t, garner.Of([]bool{false}))
+	}
+	if c.openvino() && t.DType() == garner.U16 {
+		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of u16 is not run: OpenVINO computes it in i32, and leaves u16", c.node.Op)
 	}
 	ones, err := c.cast(garner.Of([]int64{-1}), t.DType())
 	if err != nil {
@@ -318,8 +367,8 @@ func mod(c *call) (garner.Tensor, error) {
 	return arithmetic("mod")(c)
 }
 
-// divide is OpenVINO's Divide. It rounds quotients of integers down, or towards 0
-// without m_pythondiv.
+// divide is OpenVINO's Divide. How it rounds quotients of integers depends on when the runtime
+// computes them; where that is not known, those that tell are refused.
 func divide(c *call) (garner.Tensor, error) {
 	python, err := c.number("m_pythondiv", 1)
 	if err != nil {
@@ -329,19 +378,71 @@ func divide(c *call) (garner.Tensor, error) {
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	if python != 0 && in[0].DType().IsInteger() {
-		return c.binary("floor div", in[0], in[1])
+	op := "div"
+	if d := in[0].DType(); d.IsInteger() {
+		switch departures.Quotient(d, python != 0, c.moment()) {
+		case departures.Down:
+			op = "floor div"
+		case departures.DownOrTowardsZero:
+			op = "div down or towards 0"
+		case departures.Any:
+			op = "div to any"
+		}
 	}
-	return c.binary("div", in[0], in[1])
+	return c.binary(op, in[0], in[1])
 }
 
-// roundInteger is Floor and Ceiling of integers, which leave them as they are.
+// moment tells when OpenVINO computes the node.
+func (c *call) moment() departures.Moment {
+	constants := true
+	for _, v := range c.runner.nodes[c.node] {
+		switch {
+		case v == nil:
+		case dependenceOf(c.depends, v, c.given) == ofData:
+			return departures.InRun
+		case v.Constant == nil || c.isGiven(v):
+			constants = false
+		}
+	}
+	if constants {
+		return departures.AtLoad
+	}
+	return departures.Unknown
+}
+
+// roundInteger is Floor and Ceiling of integers, which leave them as they are. OpenVINO takes them
+// through f32.
 func roundInteger(c *call) (garner.Tensor, error) {
 	t, err := c.input(0)
-	if err == nil && !t.DType().IsInteger() {
+	switch {
+	case err != nil:
+	case !t.DType().IsInteger():
 		err = c.unsupportedType(t.DType())
+	case t.DType().Bits() >= 32:
+		err = c.eachNumber(t, func(i int, v float64) error {
+			if float64(float32(v)) != v || v < math.MinInt32 || v > math.MaxInt32 {
+				return garner.Errorf(garner.ErrDType, "%s of element %d, %v: OpenVINO rounds %s in f32, which does not hold it; give an input that makes none such", c.node.Op, i, v, t.DType())
+			}
+			return nil
+		})
 	}
 	return t, err
+}
+
+// logical evaluates an operator of truth values.
+func logical(then evaluator) evaluator {
+	return func(c *call) (garner.Tensor, error) {
+		for i := range c.node.Inputs {
+			t, err := c.input(i)
+			if err != nil {
+				return garner.Tensor{}, err
+			}
+			if t.DType() != garner.Bool {
+				return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s is not run; that of bool is", c.node.Op, t.DType())
+			}
+		}
+		return then(c)
+	}
 }
 
 // clip is Clip and Clamp.
@@ -443,6 +544,9 @@ func integerRange(c *call) (garner.Tensor, error) {
 	start, stop, step := ends[0], ends[1], ends[2]
 	if step == 0 {
 		return garner.Tensor{}, mismatch("its step is 0")
+	}
+	if c.openvino() && (step > 0 && stop < start || step < 0 && stop > start) {
+		return garner.Tensor{}, mismatch("its limit %d lies on the other side of its start %d, where OpenVINO counts on", stop, start)
 	}
 	// The distance of two int64, and the size of a step, is a uint64.
 	var n uint64

@@ -316,6 +316,11 @@ func where(c *call) (garner.Tensor, error) {
 	if err := c.checkBroadcast(); err != nil {
 		return garner.Tensor{}, err
 	}
+	for _, t := range in[1:] {
+		if err := c.openvinoHolds(t); err != nil {
+			return garner.Tensor{}, err
+		}
+	}
 	return c.choose(in)
 }
 

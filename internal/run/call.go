@@ -21,7 +21,10 @@ type call struct {
 func (c *call) onnx() bool { return c.model.Format == "ONNX" }
 
 // openvino reports whether the runtime of the model is OpenVINO.
-func (c *call) openvino() bool { return c.model.Format == "OpenVINO IR" }
+func (c *call) openvino() bool { return c.model.Format == irFormat }
+
+// irFormat is the Format of models of OpenVINO.
+const irFormat = "OpenVINO IR"
 
 // evaluate computes the outputs of the node.
 func (c *call) evaluate() ([]garner.Tensor, error) {
@@ -63,13 +66,14 @@ func (c *call) inputs(n int) ([]garner.Tensor, error) {
 	return list, nil
 }
 
-// lazyInput returns the first input, a pending cast not done.
-func (c *call) lazyInput() (*value, error) {
+// unjoinedInput returns the first input, a pending cast not done, for its dtype and its shape: where its elements lie apart,
+// its tensor is a stand-in.
+func (c *call) unjoinedInput() (*value, error) {
 	if !c.has(0) {
 		_, err := c.input(0)
 		return nil, err
 	}
-	return c.lazy(c.node.Inputs[0])
+	return c.unjoined(c.node.Inputs[0])
 }
 
 // number returns an integer attribute, or the default where the node has none.

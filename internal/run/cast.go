@@ -61,7 +61,7 @@ func castLike(c *call) (garner.Tensor, error) {
 // castLater returns the first input with a pending cast, which happens when the
 // elements are read.
 func (c *call) castLater(to garner.DType) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}

@@ -2,9 +2,11 @@ package run
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -13,21 +15,35 @@ import (
 // chooses of two, and those that a number chooses of several, the last where it is outside.
 var choices = map[string]struct{ two, several []string }{
 	"ONNX":           {two: []string{"If"}},
+	"OpenVINO IR":    {two: []string{"If"}},
+	"TFLite":         {two: []string{"IF"}},
 	tensorflowFormat: {two: []string{"If", "StatelessIf"}, several: []string{"Case", "StatelessCase"}},
 	"StableHLO":      {two: []string{"if"}, several: []string{"case"}},
 }
 
 // An aliasing finds the values that stand for others: the result of a branch for that of its node, where a
-// constant or a given tensor chooses the branch, and an input of the node for a parameter of the branch.
+// constant or a given tensor chooses the branch, an input of the node for a parameter of the branch, and a
+// constant that lies apart for its copies, so that a gather of a copy reads rows of it too.
 type aliasing struct {
-	model *model.Model
-	given map[*model.Value]garner.Tensor
-	known map[*model.Value]*model.Value // the next, one step on
-	taken map[*model.Node]*model.Graph  // the branches that were asked for; nil for a node without a constant choice
+	model  *model.Model
+	given  map[*model.Value]garner.Tensor
+	known  map[*model.Value]*model.Value // the next, one step on
+	taken  map[*model.Node]*model.Graph  // the branches that were asked for; nil for a node without a constant choice
+	copies *trail.Trail[*model.Value]    // the constant in several places that a value copies; nil for others
 }
 
 func aliasesOf(m *model.Model, given map[*model.Value]garner.Tensor) *aliasing {
-	return &aliasing{m, given, make(map[*model.Value]*model.Value), make(map[*model.Node]*model.Graph)}
+	return &aliasing{m, given, make(map[*model.Value]*model.Value), make(map[*model.Node]*model.Graph), trail.New(func(v *model.Value) *model.Value {
+		if _, ok := given[v]; ok {
+			return nil
+		}
+		return v.Copied()
+	}, func(v *model.Value) *model.Value {
+		if _, ok := given[v]; ok || v.Constant == nil || !readInPlace(v.Constant) {
+			return nil
+		}
+		return v
+	}, nil)}
 }
 
 // of gives the value that stands for another; itself where none does.
@@ -42,6 +58,11 @@ func (a *aliasing) of(v *model.Value) *model.Value {
 			if g := a.branch(v.From); g != nil && i < len(g.Outputs) && g.Outputs[i].Value != nil {
 				to, ok = g.Outputs[i].Value, true
 				a.known[v] = to
+			}
+		}
+		if v.Copied() != nil {
+			if whole := a.copies.Of(v); whole != nil {
+				to, ok = whole, true
 			}
 		}
 		if !ok || to == v {
@@ -64,6 +85,22 @@ func (a *aliasing) all(list []*model.Value) []*model.Value {
 		}
 	}
 	return list
+}
+
+// Branches finds the sub-graphs whose results nodes take. A node inside of a branch is asked for after the
+// node of that branch.
+type Branches struct{ aliases *aliasing }
+
+// BranchesOf finds those of a model that constants choose.
+func BranchesOf(m *model.Model) *Branches { return &Branches{aliasesOf(m, nil)} }
+
+// Of gives the sub-graph whose results a node takes, nil where no constant chooses one.
+func (b *Branches) Of(n *model.Node) *model.Graph { return b.aliases.branch(n) }
+
+// Choosing reports whether a node takes the results of one of its sub-graphs, by a condition or a number.
+func (b *Branches) Choosing(n *model.Node) bool {
+	ops := choices[b.aliases.model.Format]
+	return n.Domain == "" && (slices.Contains(ops.two, n.Op) || slices.Contains(ops.several, n.Op))
 }
 
 // branch gives the sub-graph whose results a node takes, where that is known before the run.
@@ -102,7 +139,7 @@ func (a *aliasing) choose(n *model.Node) *model.Graph {
 		return n.Graphs[number].Graph
 	}
 	at := 0
-	if n.Graphs[1].Name == "then_branch" {
+	if strings.HasPrefix(n.Graphs[1].Name, "then") {
 		at = 1
 	}
 	if number == 0 {

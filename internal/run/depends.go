@@ -18,7 +18,7 @@ const (
 )
 
 // shapeOperators give the shape or the size of their input.
-var shapeOperators = []string{"Shape", "ShapeOf", "Size", "SHAPE", "RANK"}
+var shapeOperators = []string{"Shape", "ShapeOf", "Size", "Rank", "SHAPE", "RANK"}
 
 // dependences finds the dependences of what nodes of a model make.
 func dependences(m *model.Model, nodes nodeSet, given map[*model.Value]garner.Tensor) map[*model.Value]dependence {

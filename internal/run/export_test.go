@@ -7,3 +7,6 @@ func SetSurveyed(size float64) (restore func()) {
 	surveyed = size
 	return func() { surveyed = before }
 }
+
+// EndsOf is endsOf.
+var EndsOf = endsOf

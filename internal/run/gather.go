@@ -19,8 +19,15 @@ const inFile = 1 << 20
 // of its own. Package source then takes up to 96 MiB beside the indices.
 const unbudgeted = 256 << 20
 
+// readInPlace reports whether a constant is a large one with its elements in several places of files: a gather
+// reads rows there, and whatever else reads it joins all.
+func readInPlace(c *model.Constant) bool {
+	size, _ := c.Bytes()
+	return c.Encoded && size >= inFile && c.Spec.DType.Bits()%8 == 0 && (c.File != "" || len(c.Tiles) > 0)
+}
+
 // arrays are the constants that gathers have opened, by their shape and strides.
-type arrays map[arrayKey]*source.File
+type arrays map[arrayKey]model.Array
 
 type arrayKey struct {
 	constant *model.Constant
@@ -28,16 +35,20 @@ type arrayKey struct {
 }
 
 // open opens a constant as an array of the shape and strides of t.
-func (a arrays) open(c *model.Constant, t garner.Tensor) (*source.File, error) {
+func (a arrays) open(c *model.Constant, t garner.Tensor) (model.Array, error) {
 	spec := garner.SpecOf(t.DType(), t.Shape()...)
 	if !t.Contiguous() {
 		spec.Strides = t.Strides()
 	}
-	key := arrayKey{c, fmt.Sprint(t.Shape(), spec.Strides)}
+	return a.once(arrayKey{c, fmt.Sprint(t.Shape(), spec.Strides)}, func() (model.Array, error) { return c.OpenAs(spec) })
+}
+
+// once opens an array that is not open yet.
+func (a arrays) once(key arrayKey, open func() (model.Array, error)) (model.Array, error) {
 	if have := a[key]; have != nil {
 		return have, nil
 	}
-	file, err := c.OpenAs(spec)
+	file, err := open()
 	if err == nil {
 		a[key] = file
 	}
@@ -92,6 +103,9 @@ func (g *gathering) specs() []garner.Spec {
 // shape follows from elements that the survey does not have, such as the last segment.
 func (g *gathering) prepare() (*garner.Prepared, error) {
 	data := g.data.tensor.Spec()
+	if g.data.apart != nil {
+		data = g.data.apart.Spec
+	}
 	if g.computes {
 		data.DType = g.data.dtype()
 	}
@@ -112,12 +126,15 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v, codes := operators.Misread(n); v != nil {
+		return nil, mismatch("a scale or a zero point of its table is %s and its codes are %s, of which OpenVINO decodes another table than its nodes compute; write one that broadcasts to the codes", v.Spec, codes.Spec)
+	}
 	g := &gathering{decode: dequantised(n, r.given)}
 	data := call.Inputs[0]
 	if g.decode != nil {
 		data = g.decode.Inputs[0]
 	}
-	if g.data, err = r.lazy(data); err != nil {
+	if g.data, err = r.unjoined(data); err != nil {
 		return nil, err
 	}
 	if g.indices, err = r.tensor(call.Inputs[1]); err != nil {
@@ -149,7 +166,7 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 	if !g.computes && g.data.wide && r.model.Format == "ONNX" {
 		_, err = r.tensor(call.Inputs[0]) // see wide.go
 	}
-	if g.computes && (g.data.wide || !r.converts(g)) {
+	if g.computes && g.data.apart == nil && (g.data.wide || !r.converts(g)) {
 		// An operator that computes with data takes it as the model has it.
 		if g.data.wide && g.data.bare {
 			r.mayRefuse()
@@ -166,7 +183,7 @@ func (r *runner) operands(n *model.Node) (*gathering, error) {
 // large, and the budget of package source has room for the operands that it holds.
 func (r *runner) converts(g *gathering) bool {
 	from, to, shape := g.data.tensor.DType(), g.data.pending, g.data.tensor.Shape()
-	if _, ok := convert.Between(from, to); !ok || from == garner.F64 && to != garner.F32 { // see castFloats
+	if _, ok := convert.Between(from, to); !ok || from == garner.F64 && to != garner.F32 || r.castRefuses(from, to) { // see castFloats
 		return false
 	}
 	large := Memory(garner.SpecOf(to, shape...)) >= inFile
@@ -206,8 +223,10 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 		if g.decode != nil {
 			dtype = garner.F32
 		}
-		if g.op, err = r.amend(Gather{n, g.op, dtype, r.ofShapes(n)}); err != nil {
-			return value{}, err
+		if guard := r.guardAt(ctx, n); !guard.ofScatter() {
+			if g.op, err = r.amend(Gather{n, g.op, dtype, r.ofShapes(n), guard != nil}); err != nil {
+				return value{}, err
+			}
 		}
 	}
 	var made value
@@ -250,12 +269,17 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 		}
 		looked = true
 	}
+	if plan.Outside == garner.Zero {
+		if err := r.checkZeros(n, g, func(p *garner.Plan) error { return r.look(ctx, n, p, g.indices) }); err != nil {
+			return value{}, err
+		}
+	}
 	if r.survey == nil || !r.suffices(dtype, plan.Out) { // the ends may be all that is made
 		if err := r.shaped(n.Outputs[0], made.dtypeOf(dtype), plan.Out); err != nil {
 			return value{}, err
 		}
 	}
-	if ends := r.endsWanted(n.Outputs[0], made.dtypeOf(dtype)); ends > 0 && g.inParts(plan) {
+	if ends := r.endsWanted(n.Outputs[0], made.dtypeOf(dtype)); ends > 0 && g.inParts(plan) && !r.asTensorFlow(plan) {
 		if r.survey != nil {
 			r.bare = true
 			if !looked {
@@ -283,12 +307,21 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	if g.decode != nil {
 		return made, r.decodeRows(ctx, g, prepared, made.tensor)
 	}
-	return made, r.move(ctx, g, prepared, made.tensor)
+	if err := r.move(ctx, g, prepared, made.tensor); err != nil || !r.asTensorFlow(plan) {
+		return made, err
+	}
+	return made, r.bags(ctx, n, g, plan, made.tensor)
 }
 
 // move runs a gather into its result.
 func (r *runner) move(ctx context.Context, g *gathering, prepared *garner.Prepared, out garner.Tensor) error {
-	if data := g.data.tensor; (prepared.Plan().Stored != nil || g.casts()) && !data.Contiguous() { // a run would make a copy that is not counted
+	needsMemory := prepared.Plan().Bag != nil && g.held() > r.budget()/4
+	if g.data.apart != nil && needsMemory {
+		if err := r.decode(g.data, g.data.apart); err != nil {
+			return err
+		}
+	}
+	if data := g.data.tensor; g.data.apart == nil && (prepared.Plan().Stored != nil || g.casts()) && !data.Contiguous() { // a run would make a copy that is not counted
 		dense, err := r.clone(data)
 		if err != nil || r.bare {
 			return err
@@ -299,7 +332,7 @@ func (r *runner) move(ctx context.Context, g *gathering, prepared *garner.Prepar
 		}
 	}
 	c := g.data.constant
-	if !g.casts() && (c == nil || c.Size < inFile || prepared.Plan().Bag != nil && g.held() > r.budget()/4) {
+	if !g.casts() && g.data.apart == nil && (c == nil || c.Size < inFile || needsMemory) {
 		return prepared.Run(ctx, g.data.tensor, g.indices, out, g.further...)
 	}
 	array, err := r.array(g)
@@ -324,6 +357,9 @@ func (g *gathering) casts() bool { return g.computes && g.data.pending != garner
 
 // array returns the data of a gather: in its file, or in memory.
 func (r *runner) array(g *gathering) (source.Array, error) {
+	if c := g.data.apart; c != nil {
+		return r.arrays.once(arrayKey{constant: c}, c.Open)
+	}
 	array := source.Memory(g.data.tensor)
 	if c := g.data.constant; c != nil && c.Size >= inFile {
 		file, err := r.arrays.open(c, g.data.tensor)

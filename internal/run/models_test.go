@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -132,5 +133,58 @@ func TestModels(t *testing.T) {
 	}
 	if len(paths) < 15 || results < 100 || refused != 4 {
 		t.Errorf("%d models, %d results, %d refused", len(paths), results, refused)
+	}
+}
+
+// TestOneSignature holds each signature of a file of two, opened alone, against what the runtime
+// says of it and answers: its inputs, its outputs and their elements, bit for bit.
+func TestOneSignature(t *testing.T) {
+	const path = models + "lite_signatures"
+	fed, want := arrays(t, path+".inputs.npz"), arrays(t, path+".litert.npz")
+	for _, signature := range []string{"encode", "columns"} {
+		m, err := files.OpenModel(path+".tflite", files.ModelOptions{Signature: signature})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		of := func(names []string) (list []string) {
+			for _, name := range names {
+				if name, is := strings.CutPrefix(name, signature+"/"); is {
+					list = append(list, name)
+				}
+			}
+			return list
+		}
+		given := make(map[*model.Value]garner.Tensor)
+		var has []string
+		for _, v := range m.Graph.Inputs {
+			has = append(has, v.Name)
+			a, err := fed.Array(signature + "/" + v.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			given[v] = a.Tensor
+		}
+		if names := of(fed.Names()); !slices.Equal(has, names) {
+			t.Errorf("%s: inputs %v; the runtime has %v", signature, has, names)
+		}
+		has = nil
+		for _, o := range m.Graph.Outputs {
+			has = append(has, o.Name)
+			got, err := run.Values(t.Context(), m, []*model.Value{o.Value}, given, math.MaxInt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := want.Array(signature + "/" + o.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !same(t, got[0], a.Tensor) {
+				t.Errorf("%s: %s is %v; the runtime answered %v", signature, o.Name, got[0], a.Tensor)
+			}
+		}
+		if names := of(want.Names()); !slices.Equal(has, names) {
+			t.Errorf("%s: outputs %v; the runtime has %v", signature, has, names)
+		}
 	}
 }

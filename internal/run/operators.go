@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
 )
@@ -24,10 +26,27 @@ type table struct {
 // tables are the operators of each model.Format. A format that has none here has gathers alone.
 var tables = map[string]table{
 	"ONNX":           {onnxOperators, onnxManyOperators},
-	"OpenVINO IR":    {irOperators, irManyOperators},
+	irFormat:         {irOperators, irManyOperators},
 	tensorflowFormat: {tensorflowOperators, tensorflowManyOperators},
 	"TFLite":         {tfliteOperators, tfliteManyOperators},
 	"StableHLO":      {one: stablehloOperators},
+}
+
+// Operators lists the names of the operators around gathers that are run for a model.Format, sorted.
+func Operators(format string) []string {
+	of := tables[format]
+	return slices.Sorted(func(yield func(string) bool) {
+		for name := range of.one {
+			if !yield(name) {
+				return
+			}
+		}
+		for name := range of.many {
+			if !yield(name) {
+				return
+			}
+		}
+	})
 }
 
 // evaluatorOf returns the evaluator of a node that is not a gather, nil where
@@ -77,7 +96,7 @@ var onnxOperators = map[string]evaluator{
 	"Neg":             negate,
 	"Add":             arithmetic("add"), "Sub": arithmetic("sub"), "Mul": arithmetic("mul"), "Div": arithmetic("div"),
 	"Mod": mod, "Min": arithmetic("min"), "Max": arithmetic("max"),
-	"Abs": absolute, "Sign": sign, "IsNaN": isNaN,
+	"Abs": absolute, "Sign": sign, "Sqrt": squareRoot, "IsNaN": isNaN,
 	"ReduceSum": reduceSum, "ReduceMax": reduceExtreme(true), "ReduceMin": reduceExtreme(false),
 	"ArgMax": argExtreme(true), "ArgMin": argExtreme(false),
 	"CumSum":          cumSum,
@@ -134,10 +153,10 @@ var irOperators = map[string]evaluator{
 	"LessEqual":    binaryOf("<="),
 	"Greater":      binaryOf(">"),
 	"GreaterEqual": binaryOf(">="),
-	"LogicalAnd":   binaryOf("and"),
-	"LogicalOr":    binaryOf("or"),
-	"LogicalXor":   binaryOf("xor"),
-	"LogicalNot":   not,
+	"LogicalAnd":   logical(binaryOf("and")),
+	"LogicalOr":    logical(binaryOf("or")),
+	"LogicalXor":   logical(binaryOf("xor")),
+	"LogicalNot":   logical(not),
 	"BitwiseAnd":   binaryOf("and"),
 	"BitwiseOr":    binaryOf("or"),
 	"BitwiseXor":   binaryOf("xor"),

@@ -1,8 +1,6 @@
 package run_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
@@ -49,21 +47,11 @@ func TestRecordedOperators(t *testing.T) {
 	if path == "" {
 		path = "testdata/operators.jsonl.gz"
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	type count struct{ equal, refused, alone, refusedBoth int }
 	counts := make(map[string]*count)
 	why := make(map[string]int)
 	dir := t.TempDir()
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<22)
+	lines := linesOf(t, path)
 	for lines.Scan() {
 		var l struct {
 			Runtime, Op, Error, Model, Weights string

@@ -272,7 +272,7 @@ func eachRowOf(rows garner.Tensor, f func(i int, row garner.Tensor) error) error
 
 // numbers reads integers and floats as float64. Integers of more than 53 bits are ±2^63 or
 // more, so that whoever limits them sees them.
-func (c *call) numbers(t garner.Tensor, to []float64) error {
+func (r *runner) numbers(t garner.Tensor, to []float64) error {
 	if t.DType().IsFloat() {
 		return readFloats(t, to)
 	}

@@ -28,9 +28,14 @@ type Gather struct {
 	// write, and gathers no data: its data and indices depend on shapes and constants
 	// alone, and constants are taken at constant indices.
 	OfShapes bool
+
+	// Guarded says that nodes before the indices make what is outside another number, or that the
+	// gather itself is such a guard, so that no policy is applied to what was fed: ErrGuarded says so.
+	Guarded bool
 }
 
-// Amend replaces the operator of every gather by the one that amend returns for it.
+// Amend replaces the operator of every gather by the one that amend returns for it, but for the guards of a
+// scatter's indices, which no policy of gathers is for.
 func Amend(amend func(Gather) (garner.Op, error)) Option {
 	return func(r *runner) { r.amend = amend }
 }
@@ -86,7 +91,7 @@ func Values(ctx context.Context, m *model.Model, wanted []*model.Value, given ma
 		for _, o := range options {
 			o(r)
 		}
-		if r.amend != nil && shapes == nil {
+		if (r.amend != nil || m.Format == irFormat || m.Format == tensorflowFormat) && shapes == nil {
 			shapes = dependences(m, nodes, given)
 		}
 		r.depends = shapes
@@ -115,14 +120,18 @@ type runner struct {
 
 	aliases  *aliasing                   // values that stand for others
 	origins  map[*model.Value]origin     // as originOf found them
-	depends  map[*model.Value]dependence // of the values of nodes; nil where amend is
+	depends  map[*model.Value]dependence // of the values of nodes, for amend, OpenVINO and TensorFlow; else nil
 	accepted *acceptance                 // of both passes
 
 	values  map[*model.Value]*value
 	uses    map[*model.Value]int         // how many nodes and results still read each value
 	readers map[*model.Value]*model.Node // one of the nodes that read each value
-	used    float64                      // bytes that tensors take
-	garbage float64                      // bytes of tensors that are dropped and perhaps not collected
+
+	changers map[*model.Node]*model.Node // a node that LeavesZeros, by its gather; nil: not looked for
+	waits    map[*model.Node]*model.Node // what waits for each guard; nil: not looked for
+
+	used    float64 // bytes that tensors take
+	garbage float64 // bytes of tensors that are dropped and perhaps not collected
 
 	// Of the node that is evaluated:
 	fresh   []*allocation // what it made
@@ -148,6 +157,7 @@ type value struct {
 	pending  garner.DType    // type that tensor is yet to be cast to; Invalid: to none
 	cast     *model.Node     // node of the pending cast
 	constant *model.Constant // whose elements in a file tensor views, all of them; nil: none
+	apart    *model.Constant // whose elements are yet to be joined: tensor is a stand-in; nil: none
 	views    []*allocation   // memory that tensor views
 	bare     bool            // tensor is a stand-in
 	unknown  bool            // there is no tensor: its shape is left to the run
@@ -202,21 +212,21 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value) ([]garner.
 			if cut := r.held.Check(); cut != nil {
 				err = cut
 			}
-			return nil, model.InFile(r.model.Path, model.AtNode(n, err))
+			at, err := r.fed(ctx, n, err)
+			return nil, model.InFile(r.model.Path, model.AtNode(at, err))
 		}
 	}
 	results := make([]garner.Tensor, len(wanted))
 	r.bare = false
 	for i, v := range wanted {
 		err := mapped.Guard(func() (err error) {
-			have, err := r.lazy(v)
+			have, err := r.unjoined(v)
 			if err == nil && !have.unknown {
 				err = r.shaped(v, have.dtype(), have.tensor.Shape())
 			}
 			if n := r.accepted.ends[i]; err == nil && n > 0 && !have.ends && !have.bare && !have.unknown {
-				// Something else made the value; a pending cast of floats to integers may
-				// refuse any element.
-				if to := have.pending; to != garner.Invalid && !(have.tensor.DType().IsFloat() && !to.IsFloat()) {
+				// Something else made the value; a pending cast may refuse any element.
+				if to := have.pending; to != garner.Invalid && !r.castRefuses(have.tensor.DType(), to) {
 					if results[i], err = endsOf(have.tensor, n); err == nil {
 						results[i], err = r.cast(results[i], to)
 					}
@@ -251,6 +261,15 @@ func (r *runner) evaluate(ctx context.Context, wanted []*model.Value) ([]garner.
 
 // lazy returns a value, a pending cast not done.
 func (r *runner) lazy(v *model.Value) (*value, error) {
+	have, err := r.unjoined(v)
+	if err == nil && have.apart != nil {
+		err = r.decode(have, have.apart)
+	}
+	return have, err
+}
+
+// unjoined is lazy for what reads the elements of a constant where they lie apart.
+func (r *runner) unjoined(v *model.Value) (*value, error) {
 	v = r.aliases.of(v)
 	if have, ok := r.values[v]; ok {
 		return have, nil
@@ -260,24 +279,8 @@ func (r *runner) lazy(v *model.Value) (*value, error) {
 		have.tensor = t
 	} else if c := v.Constant; c == nil {
 		return nil, garner.Errorf(nil, "%s is not there", v)
-	} else {
-		if c.Encoded {
-			shape, _ := c.Spec.Shape()
-			if err := r.fits(c.Spec.DType, shape); err != nil {
-				return nil, err
-			}
-		}
-		var err error
-		if have.tensor, err = c.Tensor(); err != nil {
-			return nil, err
-		}
-		if c.Encoded {
-			decoded := &allocation{tensor: have.tensor, size: Memory(c.Spec), values: 1}
-			have.views = []*allocation{decoded}
-			r.used += decoded.size
-		} else if c.File != "" {
-			have.constant = c
-		}
+	} else if err := r.read(have, c); err != nil {
+		return nil, err
 	}
 	if have.tensor.Keeper() != nil {
 		if err := r.held.Add(heldTensor{have.tensor}); err != nil {
@@ -286,6 +289,38 @@ func (r *runner) lazy(v *model.Value) (*value, error) {
 	}
 	r.values[v] = have
 	return have, nil
+}
+
+// read gives a value the elements of a constant, but for those that lie apart.
+func (r *runner) read(have *value, c *model.Constant) (err error) {
+	switch {
+	case readInPlace(c):
+		shape, _ := c.Spec.Shape()
+		have.apart = c
+		have.tensor, err = standIn(c.Spec.DType, shape)
+	case c.Encoded:
+		err = r.decode(have, c)
+	default:
+		if have.tensor, err = c.Tensor(); c.File != "" {
+			have.constant = c
+		}
+	}
+	return err
+}
+
+// decode gives a value the elements of an encoded constant in memory.
+func (r *runner) decode(have *value, c *model.Constant) (err error) {
+	shape, _ := c.Spec.Shape()
+	if err := r.fits(c.Spec.DType, shape); err != nil {
+		return err
+	}
+	if have.tensor, err = c.Tensor(); err != nil {
+		return err
+	}
+	decoded := &allocation{tensor: have.tensor, size: Memory(c.Spec), values: 1}
+	have.apart, have.views = nil, []*allocation{decoded}
+	r.used += decoded.size
+	return nil
 }
 
 // tensor returns a value, a pending cast done.
@@ -301,6 +336,9 @@ func (r *runner) tensor(v *model.Value) (garner.Tensor, error) {
 		fresh, bare, rehearses := r.fresh, r.bare, r.rehearses
 		r.fresh, r.bare, r.rehearses = nil, have.bare, false
 		t, err := r.cast(have.tensor, have.pending)
+		if err == nil {
+			err = r.checkConvert(have.cast, have.tensor, have.pending)
+		}
 		if err != nil {
 			return garner.Tensor{}, model.AtNode(have.cast, err)
 		}

@@ -1,15 +1,19 @@
 package run
 
 import (
+	"encoding/binary"
 	"math"
+	"slices"
 
 	"github.com/garner-go/garner"
 )
 
-// scatterElements is ScatterElements without a reduction. Where two indices are equal, the
-// last update stays.
+// scatterElements is ScatterElements without a reduction, in which the last update of equal
+// indices stays, and in ONNX that with reduction=add, which adds updates one after the other.
 func scatterElements(c *call) (garner.Tensor, error) {
-	if how, ok := c.node.Attributes["reduction"].(string); ok && how != "none" {
+	how, _ := c.node.Attributes["reduction"].(string)
+	adds := c.onnx() && how == "add"
+	if how != "" && how != "none" && !adds {
 		return garner.Tensor{}, garner.Errorf(garner.ErrAttribute, "its reduction is %.40q; it is run without one", how)
 	}
 	in, err := c.inputs(3)
@@ -35,6 +39,8 @@ func scatterElements(c *call) (garner.Tensor, error) {
 		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "its data is %s and its updates are %s; cast one", data.DType(), updates.DType())
 	case data.DType() == garner.String || data.DType().Packed():
 		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s is not run; it is of types of one byte and more", c.node.Op, data.DType())
+	case adds && data.DType() != garner.I32 && data.DType() != garner.I64 && data.DType() != garner.F32:
+		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s with reduction=add of %s is not run; that of i32, i64 and f32 is", c.node.Op, data.DType())
 	case indices.DType() != garner.I32 && indices.DType() != garner.I64:
 		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "its indices are %s; they must be i32 or i64", indices.DType())
 	case !indices.Shape().Equal(updates.Shape()) || indices.Rank() != data.Rank():
@@ -67,11 +73,30 @@ func scatterElements(c *call) (garner.Tensor, error) {
 	if err != nil || c.bare {
 		return made, err
 	}
-	return made, scatterInto(made, indices, list, updates, axis)
+	var put func(to, from []byte)
+	if adds {
+		put = addsTo(made.DType())
+	}
+	return made, scatterInto(made, indices, list, updates, axis, put)
 }
 
-// scatterInto stores updates at indices, which list has, along an axis. All are row-major.
-func scatterInto(made, indices garner.Tensor, list []int64, updates garner.Tensor, axis int) error {
+// addsTo gives what adds an element to another. Integers wrap, and f32 is rounded.
+func addsTo(d garner.DType) func(to, from []byte) {
+	o := binary.NativeEndian
+	switch d {
+	case garner.F32:
+		return func(to, from []byte) {
+			o.PutUint32(to, math.Float32bits(math.Float32frombits(o.Uint32(to))+math.Float32frombits(o.Uint32(from))))
+		}
+	case garner.I32:
+		return func(to, from []byte) { o.PutUint32(to, o.Uint32(to)+o.Uint32(from)) }
+	}
+	return func(to, from []byte) { o.PutUint64(to, o.Uint64(to)+o.Uint64(from)) }
+}
+
+// scatterInto stores updates at indices, which list has, along an axis, by put unless that is nil. All are row-major. An index
+// outside is a *garner.IndexError.
+func scatterInto(made, indices garner.Tensor, list []int64, updates garner.Tensor, axis int, put func(to, from []byte)) error {
 	to, err := made.Bytes()
 	if err != nil {
 		return err
@@ -85,20 +110,29 @@ func scatterInto(made, indices garner.Tensor, list []int64, updates garner.Tenso
 	d, step := int64(made.Shape()[axis]), strides[axis]
 	strides[axis] = 0
 	n, at := 0, make([]int, indices.Rank())
+	var bad *garner.IndexError
 	for range len(list) {
 		place := 0
 		for i, p := range at {
 			place += p * strides[i]
 		}
 		index := list[n]
-		if index < -d || index >= d {
-			return garner.Errorf(garner.ErrIndex, "indices%v = %d is outside axis %d of its data, which has %d elements", at, index, axis, d)
+		switch outside := index < -d || index >= d; {
+		case outside && bad != nil:
+			bad.Others++
+		case outside:
+			bad = &garner.IndexError{Position: slices.Clone(at), Value: garner.Index{Bits: uint64(index)}, Axis: axis, Dim: int(d), FromEnd: true, Total: len(list)}
+		case bad == nil:
+			if index < 0 {
+				index += d
+			}
+			place += int(index) * step
+			if at := to[place*size : (place+1)*size]; put != nil {
+				put(at, from[n*size:])
+			} else {
+				copy(at, from[n*size:])
+			}
 		}
-		if index < 0 {
-			index += d
-		}
-		place += int(index) * step
-		copy(to[place*size:(place+1)*size], from[n*size:])
 		n++
 		for i := len(at) - 1; i >= 0; i-- {
 			if at[i]++; at[i] < indices.Shape()[i] {
@@ -106,6 +140,9 @@ func scatterInto(made, indices garner.Tensor, list []int64, updates garner.Tenso
 			}
 			at[i] = 0
 		}
+	}
+	if bad != nil {
+		return bad
 	}
 	return nil
 }
@@ -229,7 +266,7 @@ func trilu(c *call) (garner.Tensor, error) {
 
 // eyeLike is EyeLike: ones on a diagonal.
 func eyeLike(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}

@@ -192,7 +192,7 @@ func transpose(c *call) (garner.Tensor, error) {
 }
 
 func shapeOf(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
@@ -228,7 +228,7 @@ func (c *call) typed(t garner.Tensor) (garner.Tensor, error) {
 }
 
 func size(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
@@ -256,7 +256,7 @@ func reduceProd(c *call) (garner.Tensor, error) {
 	if err := c.known(0); err != nil {
 		return garner.Tensor{}, err
 	}
-	list, err := integersOf(t, "input", maxNumbers)
+	list, err := integersOf(t, "input", max(maxNumbers, t.Len())) // a guard of package convert has one for each index
 	if err != nil || t.Rank() != 1 {
 		return garner.Tensor{}, mismatch("%s of %s%s is not run; it is of a vector of integers, such as a shape", c.node.Op, t.DType(), t.Shape())
 	}

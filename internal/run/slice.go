@@ -201,9 +201,13 @@ func stridedSlice(c *call) (garner.Tensor, error) {
 		case marked("new_axis_mask", i):
 			shape = append(shape, 1)
 		case marked("shrink_axis_mask", i):
-			at, err := axisOf(begin[i], t.Shape()[axis])
+			from := begin[i]
+			if c.openvino() && marked("begin_mask", i) { // which the other runtimes do not look at here
+				from = 0
+			}
+			at, err := axisOf(from, t.Shape()[axis])
 			if err != nil {
-				return garner.Tensor{}, mismatch("it takes element %d of axis %d of %s", begin[i], axis, t.Shape())
+				return garner.Tensor{}, mismatch("it takes element %d of axis %d of %s", from, axis, t.Shape())
 			}
 			if t, err = t.Slice(axis, at, at+1, 1); err != nil {
 				return garner.Tensor{}, err

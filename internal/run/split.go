@@ -79,7 +79,7 @@ func (c *call) scalar(i int, name string) (int64, error) {
 
 // splitEvenly splits the first input into n parts of one length, the last perhaps shorter.
 func (c *call) splitEvenly(axis int64, n int, shorter bool) ([]garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (c *call) splitEvenly(axis int64, n int, shorter bool) ([]garner.Tensor, er
 // split splits the first input along an axis into views of the given lengths. One may be -1
 // in OpenVINO.
 func (c *call) split(axis int64, parts []int64) ([]garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return nil, err
 	}

@@ -244,7 +244,7 @@ func hloIota(c *call) (garner.Tensor, error) {
 }
 
 func hloDimensionSize(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
@@ -264,7 +264,7 @@ func hloDimensionSize(c *call) (garner.Tensor, error) {
 
 // hloConvert is convert between integers, which wraps, and bools; and of floats.
 func hloConvert(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}

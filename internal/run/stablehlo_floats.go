@@ -27,7 +27,7 @@ func (c *call) isHLO() bool { return c.model.Format == "StableHLO" }
 // ofFloatsToo evaluates an operator of integers, and of floats as XLA does.
 func ofFloatsToo(f evaluator) evaluator {
 	return func(c *call) (garner.Tensor, error) {
-		v, err := c.lazyInput()
+		v, err := c.unjoinedInput()
 		if err != nil {
 			return garner.Tensor{}, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -41,14 +42,14 @@ func ofTable(table *model.Value, rows, columns int64) map[*model.Node]string {
 func checkOfTable(t *testing.T, m *model.Model, table *model.Value, columns int, memory float64, allocates uint64) {
 	spec, _ := table.Spec.Shape()
 	for n, want := range ofTable(table, int64(spec[0]), int64(columns)) {
-		with := *m
+		with := &model.Model{Path: m.Path, Format: m.Format, Opsets: m.Opsets}
 		graph := *m.Graph
 		graph.Nodes = append(append([]*model.Node{}, m.Graph.Nodes...), n)
 		with.Graph = &graph
 		var got []garner.Tensor
 		var err error
 		bytes := allocated(func() {
-			got, err = run.Values(context.Background(), &with, []*model.Value{n.Outputs[0]}, nil, memory)
+			got, err = run.Values(context.Background(), with, []*model.Value{n.Outputs[0]}, nil, memory)
 		})
 		if err != nil || bytes > allocates {
 			t.Errorf("%s: %v; %d bytes were allocated", n.Operator, err, bytes)
@@ -272,6 +273,106 @@ func TestCutTable(t *testing.T) {
 			if _, err := run.Values(context.Background(), m, bag.Outputs, nil, 1<<30); !errors.Is(err, garner.ErrFault) || !strings.Contains(err.Error(), bin) {
 				t.Errorf("%d rows, bag %d: %v", rows, i, err)
 			}
+		}
+	}
+}
+
+// slicedTable is a table of f32 in two files, cut in rows or in columns: its last row holds 6, and all else 0.
+func slicedTable(t *testing.T, rows, columns int, axis int) *model.Value {
+	t.Helper()
+	spec := garner.SpecOf(garner.F32, rows, columns)
+	whole := garner.Of(make([]float32, rows*columns), rows, columns)
+	values, err := garner.Values[float32](whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range columns {
+		values[len(values)-columns+i] = 6
+	}
+	c := model.NewConstant("table", spec, func() (garner.Tensor, error) { return whole, nil })
+	c.Encoded = true
+	var tiles []model.Tile
+	cut := whole.Shape()[axis] / 3
+	for i, ends := range [][2]int{{0, cut}, {cut, whole.Shape()[axis]}} {
+		part, err := whole.Slice(axis, ends[0], ends[1], 1)
+		if err == nil {
+			part, err = part.Clone()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := part.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), fmt.Sprint(i))
+		if err := os.WriteFile(path, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		in := model.NewConstant("part", part.Spec(), nil)
+		in.File, in.Size = path, int64(len(b))
+		at := make([]int, 2)
+		at[axis] = ends[0]
+		tiles = append(tiles, model.Tile{At: at, Constant: in})
+	}
+	if axis > 0 {
+		c.SetTiles(tiles)
+	} else {
+		for _, p := range tiles {
+			c.Append(p.Constant, 0, p.Constant.Size)
+		}
+	}
+	return &model.Value{Name: "table", Spec: spec, Constant: c}
+}
+
+// TestSlicedTable gathers rows of a table that lies in several files, also behind nodes that copy it, in less memory
+// than the whole takes. What else reads it joins it.
+func TestSlicedTable(t *testing.T) {
+	const rows, columns, size, little = 1 << 10, 1 << 9, 2 << 20, 1 << 20
+	for axis := range 2 {
+		table := slicedTable(t, rows, columns, axis)
+		checkOfTable(t, of("OpenVINO IR"), table, columns, little, 1<<20)
+		read := node("ReadVariableOp", 1, nil, table)
+		same := node("Identity", 1, nil, read.Outputs[0])
+		ids := make([]int64, 20)
+		for i := range ids {
+			ids[i] = int64(rows - 1 - i%2)
+		}
+		of := func(n *model.Node) *model.Model { return of("TensorFlow", read, same, n) }
+		gather := node("tensorflow.GatherV2", 1, nil, same.Outputs[0], vec[int64](rows-1, 0), i64(nil, 0))
+		bag := node("tensorflow.sparse_segment_sum", 1, nil, same.Outputs[0], vec(ids...), vec(make([]int64, len(ids))...))
+		many := make([]int64, size/16)
+		for i := range many {
+			many[i] = rows - 1
+		}
+		long := node("tensorflow.sparse_segment_sum", 1, nil, same.Outputs[0], vec(many...), vec(make([]int64, len(many))...))
+		sum := node("AddV2", 1, nil, table, same.Outputs[0])
+		for _, tt := range []struct {
+			node   *model.Node
+			memory float64
+			want   float32 // the first element
+		}{
+			{gather, little, 6}, {bag, little, 60}, {node("Shape", 1, attrs{"out_type": "i64"}, table), little, rows}, {long, 3 * size, 6 * size / 16}, {sum, 3 * size, 0}, {same, 2 * size, 0},
+		} {
+			got, err := last(of(tt.node), tt.memory)
+			if err != nil {
+				t.Errorf("axis %d: %s: %v", axis, tt.node.Op, err)
+				continue
+			}
+			if v, err := got.Float64(0); err != nil || v != float64(tt.want) {
+				t.Errorf("axis %d: %s: %v, %v", axis, tt.node.Op, v, err)
+			}
+		}
+		var large *run.MemoryError
+		if _, err := last(of(sum), little); !errors.As(err, &large) {
+			t.Errorf("axis %d: it joins %d bytes in %d: %v", axis, size, little, err)
+		}
+		// What is given for a copy stands for that alone.
+		given := map[*model.Value]garner.Tensor{read.Outputs[0]: garner.Of([]float32{1, 2}, 2, 1)}
+		both := node("tensorflow.GatherV2", 1, nil, same.Outputs[0], vec[int64](1), i64(nil, 0))
+		got, err := run.Values(t.Context(), of(both), []*model.Value{both.Outputs[0]}, given, little)
+		if err != nil || got[0].Text() != "[[2.0]]" {
+			t.Errorf("axis %d: %v, %v", axis, got, err)
 		}
 	}
 }

@@ -18,8 +18,8 @@ const tensorflowFormat = "TensorFlow"
 // TensorFlow's threads take denormal floats for zeros, and make none. What arithmetic,
 // comparisons and casts would make of one is refused, and so is a NaN that arithmetic makes,
 // whose bits depend on the processor. Its optimiser changes the order of additions and
-// multiplications of floats, and makes multiplications of divisions: one of these alone is
-// run, and no division.
+// multiplications of floats, and makes multiplications of divisions by constants: one of these alone is
+// run, and a division by a constant where the quotient is the product with its reciprocal.
 var tensorflowOperators = map[string]evaluator{
 	"Identity": identity, "ReadVariableOp": identity, "StopGradient": identity, "PreventGradient": identity, "Snapshot": identity,
 
@@ -38,8 +38,8 @@ var tensorflowOperators = map[string]evaluator{
 	"Range":        ascendingRange,
 	"Tile":         tileAll,
 	"Fill":         fill,
-	"BroadcastTo":  broadcastTo,
-	"ZerosLike":    like(0), "OnesLike": like(1),
+	"BroadcastTo":  broadcastTo, "BroadcastArgs": broadcastArgs,
+	"ZerosLike": like(0), "OnesLike": like(1),
 	"Pad": padRows, "PadV2": padRows, "MirrorPad": padRows,
 	"Prod":   prodOfShape,
 	"Select": selectRows, "SelectV2": where,
@@ -50,6 +50,8 @@ var tensorflowOperators = map[string]evaluator{
 	"Sub":         alone(ordinary(arithmetic("sub"))),
 	"Mul":         alone(ordinary(arithmetic("mul"))),
 	"Div":         ofIntegers(binaryOf("div")),
+	"RealDiv":     alone(ordinary(realDiv)),
+	"Where":       tensorflowWhere,
 	"FloorDiv":    ofIntegers(binaryOf("floor div")),
 	"TruncateDiv": ofIntegers(binaryOf("div")),
 	"FloorMod":    ofIntegers(binaryOf("mod")),
@@ -65,13 +67,14 @@ var tensorflowOperators = map[string]evaluator{
 
 // tensorflowManyOperators are those of any number of outputs.
 var tensorflowManyOperators = map[string]manyEvaluator{
+	"TopKV2": topK,
 	"Unpack": unpack,
 }
 
 // ofIntegers evaluates an operator of integers, and refuses others.
 func ofIntegers(f evaluator) evaluator {
 	return func(c *call) (garner.Tensor, error) {
-		v, err := c.lazyInput()
+		v, err := c.unjoinedInput()
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -85,7 +88,7 @@ func ofIntegers(f evaluator) evaluator {
 // alone evaluates arithmetic. Of floats it refuses operands that are made by arithmetic.
 func alone(f evaluator) evaluator {
 	return func(c *call) (garner.Tensor, error) {
-		v, err := c.lazyInput()
+		v, err := c.unjoinedInput()
 		if err != nil {
 			return garner.Tensor{}, err
 		}
@@ -98,6 +101,77 @@ func alone(f evaluator) evaluator {
 		}
 		return f(c)
 	}
+}
+
+// realDiv is RealDiv of floats.
+func realDiv(c *call) (garner.Tensor, error) {
+	in, err := c.inputs(2)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	of := dependenceOf(c.depends, c.aliases.of(c.node.Inputs[1]), c.given)
+	switch d := in[0].DType(); {
+	case d != garner.F32 && d != garner.F64 || in[1].DType() != d:
+		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s and %s is not run; it is of two f32 or f64", c.node.Op, d, in[1].DType())
+	case of == ofData:
+		return c.binary("div", in[0], in[1])
+	case d == garner.F32:
+		return byReciprocal[float32](c, in[0], in[1])
+	}
+	return byReciprocal[float64](c, in[0], in[1])
+}
+
+// byReciprocal divides, and refuses a quotient that is not the product with the reciprocal.
+func byReciprocal[T interface {
+	real
+	garner.Element
+}](c *call, a, b garner.Tensor) (garner.Tensor, error) {
+	shape, err := broadcastShape(a.Shape(), b.Shape())
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	var bad refusal
+	made, err := elementwise(c.runner, a, b, shape, func(x, y T) T {
+		z, inverse := x/y, 1/y
+		if z == z && z != x*inverse { // a NaN is refused anyway
+			bad.of("%v by %v, a constant: TensorFlow gives the quotient or the product with 1/%v", x, y, y)
+		}
+		return z
+	})
+	return c.unless(&bad, made, err)
+}
+
+// tensorflowWhere is Where. It takes no f16, and denormals for zeros.
+func tensorflowWhere(c *call) (garner.Tensor, error) {
+	t, err := c.input(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if d := t.DType(); d.IsFloat() && d != garner.F32 && d != garner.F64 || t.Rank() > 8 {
+		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "Where of %s%s is not run, because TensorFlow does not run it on a CPU", d, t.Shape())
+	}
+	if !c.bare && t.DType().IsFloat() {
+		if err := c.usual(t, false); err != nil {
+			return garner.Tensor{}, err
+		}
+	}
+	return positions(c)
+}
+
+// positions is Where of one input: the position of each element that is not 0, a row for each.
+func positions(c *call) (garner.Tensor, error) {
+	t, err := c.input(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if t.Rank() == 0 {
+		return garner.Tensor{}, mismatch("it looks for elements of a scalar, which has no positions")
+	}
+	found, err := nonZero(c)
+	if err != nil || c.bare {
+		return found, err
+	}
+	return found.Transpose(1, 0)
 }
 
 // isMade refuses a value that arithmetic makes, or that is such a value in another shape.
@@ -158,7 +232,7 @@ func (c *call) usual(t garner.Tensor, noNaN bool) error {
 		}
 		for _, x := range v {
 			if x != 0 && math.Abs(float64(x)) < 0x1p-126 {
-				odd = "a denormal number, which the runtime takes for 0"
+				odd = oddDenormal
 			} else if x != x && noNaN {
 				odd = "NaN, whose bits depend on the processor"
 			}
@@ -170,16 +244,23 @@ func (c *call) usual(t garner.Tensor, noNaN bool) error {
 		}
 		for _, x := range v {
 			if x != 0 && math.Abs(x) < 0x1p-1022 {
-				odd = "a denormal number, which the runtime takes for 0"
+				odd = oddDenormal
 			} else if x != x && noNaN {
 				odd = "NaN, whose bits depend on the processor"
 			}
 		}
 	}
 	if odd != "" {
-		return garner.Errorf(garner.ErrDType, "%s has or makes %s; give an input that makes none", c.node.Op, odd)
+		return oddError(c.node.Op, odd)
 	}
 	return nil
+}
+
+// oddDenormal says what is odd about a denormal number.
+const oddDenormal = "a denormal number, which the runtime takes for 0"
+
+func oddError(op, odd string) error {
+	return garner.Errorf(garner.ErrDType, "%s has or makes %s; give an input that makes none", op, odd)
 }
 
 // tensorflowCast is Cast. Of floats, all but the exact widenings of f16 and bf16 are cast at
@@ -460,7 +541,7 @@ func (c *call) ofType(t garner.Tensor) (garner.Tensor, error) {
 }
 
 func shapeOfType(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
@@ -472,7 +553,7 @@ func shapeOfType(c *call) (garner.Tensor, error) {
 }
 
 func sizeOfType(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
@@ -480,7 +561,7 @@ func sizeOfType(c *call) (garner.Tensor, error) {
 }
 
 func rankOf(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
@@ -568,7 +649,7 @@ func broadcastTo(c *call) (garner.Tensor, error) {
 // like makes a tensor of one number, of the type and the shape of the input.
 func like(n int64) evaluator {
 	return func(c *call) (garner.Tensor, error) {
-		v, err := c.lazyInput()
+		v, err := c.unjoinedInput()
 		if err != nil {
 			return garner.Tensor{}, err
 		}

@@ -51,11 +51,13 @@ var tfliteOperators = map[string]evaluator{
 	"LOGICAL_NOT":    not,
 	"REDUCE_PROD":    unquantised(reduceProd),
 	"BROADCAST_ARGS": unquantised(broadcastArgs),
+	"WHERE":          unquantised(tfliteWhere),
 }
 
 // tfliteManyOperators are those of any number of outputs.
 var tfliteManyOperators = map[string]manyEvaluator{
 	"SPLIT":   tfliteSplit,
+	"TOPK_V2": unquantisedMany(topK),
 	"SPLIT_V": tfliteSplitV,
 	"UNPACK":  tfliteUnpack,
 }
@@ -94,6 +96,17 @@ func unquantised(f evaluator) evaluator {
 			}
 		}
 		return f(c)
+	}
+}
+
+// unquantisedMany is unquantised of several outputs.
+func unquantisedMany(f manyEvaluator) manyEvaluator {
+	return func(c *call) (made []garner.Tensor, err error) {
+		_, err = unquantised(func(c *call) (first garner.Tensor, err error) {
+			made, err = f(c)
+			return first, err
+		})(c)
+		return made, err
 	}
 }
 
@@ -144,7 +157,7 @@ func numbers(op string) evaluator {
 
 // finite computes with floats. It refuses a subnormal number, an infinity and a NaN, in operands
 // and results: LiteRT answers these otherwise in a graph that its XNNPACK delegate takes (subnormal numbers
-// are 0) than in one that it does not take (infinities are the greatest number).
+// are 0) than in one that it does not take (infinities are the greatest number). Nor does it negate a 0, which stays 0 there, and is -0 here.
 func (c *call) finite(op string, a, b garner.Tensor) (garner.Tensor, error) {
 	shape, err := broadcastShape(a.Shape(), b.Shape())
 	if err != nil {
@@ -153,11 +166,12 @@ func (c *call) finite(op string, a, b garner.Tensor) (garner.Tensor, error) {
 	f := map[string]func(x, y float32) float32{
 		"add": func(x, y float32) float32 { return x + y }, "sub": func(x, y float32) float32 { return x - y },
 		"mul": func(x, y float32) float32 { return x * y }, "div": func(x, y float32) float32 { return x / y },
+		"neg": func(x, y float32) float32 { return x * y }, // y is -1
 	}[op]
 	c.mayRefuse()
 	odd, is := float32(0), false
 	look := func(v float32) {
-		if e := math.Float32bits(v) >> 23 & 0xff; e == 0xff || e == 0 && v != 0 {
+		if e := math.Float32bits(v) >> 23 & 0xff; e == 0xff || e == 0 && (v != 0 || op == "neg") {
 			odd, is = v, true
 		}
 	}
@@ -174,14 +188,17 @@ func (c *call) finite(op string, a, b garner.Tensor) (garner.Tensor, error) {
 	return made, err
 }
 
-// tfliteNegate is NEG of integers.
+// tfliteNegate is NEG of integers and of f32.
 func tfliteNegate(c *call) (garner.Tensor, error) {
 	t, err := c.input(0)
 	if err != nil {
 		return garner.Tensor{}, err
 	}
-	if !t.DType().IsInteger() {
-		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "NEG of %s is not run; it is of integers", t.DType())
+	switch d := t.DType(); {
+	case d == garner.F32:
+		return c.finite("neg", t, garner.Of([]float32{-1}))
+	case !d.IsInteger():
+		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "NEG of %s is not run; it is of integers and f32", d)
 	}
 	return negate(c)
 }
@@ -190,7 +207,7 @@ func tfliteNegate(c *call) (garner.Tensor, error) {
 // Of f16 it is a cast. Of a constant of i8 or i4 with one scale it is element·scale - zero point·scale, each rounded, but for
 // the last elements that do not fill eight: so LiteRT computes constants, before the first run.
 func dequantize(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
@@ -389,7 +406,7 @@ func tfliteFill(c *call) (garner.Tensor, error) {
 
 // zerosLike is ZEROS_LIKE: zeros of the shape and the type of the input.
 func zerosLike(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
@@ -407,7 +424,7 @@ func tfliteShape(c *call) (garner.Tensor, error) {
 
 // tfliteRank is RANK, an i32.
 func tfliteRank(c *call) (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	v, err := c.unjoinedInput()
 	if err != nil {
 		return garner.Tensor{}, err
 	}
@@ -455,6 +472,22 @@ func tfliteSelect(c *call) (garner.Tensor, error) {
 		}
 	}
 	return where(c)
+}
+
+// tfliteWhere is WHERE. LiteRT refuses a tensor without elements.
+func tfliteWhere(c *call) (garner.Tensor, error) {
+	t, err := c.input(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	switch d := t.DType(); {
+	case t.Len() == 0:
+		return garner.Tensor{}, mismatch("it looks for elements of %s%s, which has none", d, t.Shape())
+	case slices.Contains([]garner.DType{garner.Bool, garner.F32, garner.I32, garner.I64, garner.U32, garner.I8, garner.U8}, d):
+		return positions(c)
+	default:
+		return garner.Tensor{}, garner.Errorf(garner.ErrDType, "WHERE of %s is not run, because LiteRT does not run it", d)
+	}
 }
 
 // broadcastArgs is BROADCAST_ARGS: the shape that two shapes broadcast to.

@@ -131,6 +131,26 @@ func signOf[T interface {
 	return c.unless(&bad, made, err)
 }
 
+// squareRoot is Sqrt of f32, which processors round to the nearest.
+func squareRoot(c *call) (garner.Tensor, error) {
+	in, err := c.widened(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	t := in[0]
+	if t.DType() != garner.F32 {
+		return garner.Tensor{}, c.unsupportedType(t.DType())
+	}
+	var bad refusal
+	made, err := elementwise(c.runner, t, t, t.Shape(), func(x, _ float32) float32 {
+		if x < 0 || x != x {
+			bad.of("of NaN, or of a number below 0")
+		}
+		return float32(math.Sqrt(float64(x)))
+	})
+	return c.unless(&bad, made, err)
+}
+
 // isNaN is IsNaN.
 func isNaN(c *call) (garner.Tensor, error) {
 	c.strict = true

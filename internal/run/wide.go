@@ -68,7 +68,10 @@ func (c *call) takes(i int) (garner.Tensor, error) {
 // sameElements makes the result of the node a value of the same elements as the first input,
 // with its pending cast, and returns the tensor of that.
 func (c *call) sameElements() (garner.Tensor, error) {
-	v, err := c.lazyInput()
+	if !c.has(0) {
+		return c.input(0)
+	}
+	v, err := c.lazy(c.node.Inputs[0])
 	if err != nil {
 		return garner.Tensor{}, err
 	}

@@ -1,8 +1,6 @@
 package run_test
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,18 +22,8 @@ func TestXLA(t *testing.T) {
 	if path == "" {
 		path = "testdata/xla.jsonl.gz"
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
 	equal, refused := map[string]int{}, map[string]int{}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 1<<22)
+	lines := linesOf(t, path)
 	for lines.Scan() {
 		var l struct {
 			Op, Text string

@@ -21,7 +21,7 @@ rng = np.random.default_rng(3)
 
 
 def bits(x):
-    x = np.ascontiguousarray(x)
+    x = np.asarray(x, order="C")
     return {"dtype": x.dtype.name, "shape": list(x.shape), "hex": x.tobytes().hex()}
 
 
@@ -60,9 +60,118 @@ def choices():
             yield x, chosen(op, c, turn % 2, yes, no)
 
 
+def wheres():
+    r = tf.raw_ops
+    for x in ([[1, 0], [0, 2]], [[[0, 3]], [[4, 0]]], [0, 0]):
+        for dtype in (np.int32, np.int64, np.float32, np.uint8, np.int8, np.bool_, np.uint32):
+            yield np.array(x).astype(dtype), lambda x: r.Where(condition=x)
+    yield np.array([np.nan, 0, -0.0, np.inf], np.float32), lambda x: r.Where(condition=x)
+    yield np.zeros((0, 3), np.int64), lambda x: r.Where(condition=x)
+
+
+def quotients():
+    r = tf.raw_ops
+    x = rng.standard_normal((2, 64)).astype(np.float32)
+    for dtype in (np.float32, np.float64):
+        yield x.astype(dtype), lambda x: r.RealDiv(x=x[0], y=x[1])
+        for by in (3, 10, 4, .5):
+            yield x.astype(dtype), lambda x: r.RealDiv(x=x, y=np.array(by, dtype))
+        yield np.array([1, -2, 0, 6], dtype), lambda x: r.RealDiv(x=x, y=np.array(3, dtype))
+
+
+def around():
+    """What stands around gathers, one operator each."""
+    r, i32, i64 = tf.raw_ops, np.int32, np.int64
+    a = lambda *v, dtype=i32: np.array(v, dtype)
+    x, odd = np.arange(24, dtype=i64).reshape(2, 3, 4) - 5, np.array([[1.5, -2.25, 0], [-0.0, 65504, 7.75]], np.float32)
+    one = np.arange(6, dtype=np.float32).reshape(1, 3, 1, 2)
+    yield x, lambda x: r.ExpandDims(input=x, axis=-1)
+    yield one, lambda x: r.Squeeze(input=x)
+    yield one, lambda x: r.Squeeze(input=x, axis=[-2])
+    yield x, lambda x: r.Transpose(x=x, perm=a(2, 0, 1))
+    yield x, lambda x: r.ConcatV2(values=[x, x + 1], axis=-2)
+    yield x, lambda x: r.Slice(input=x, begin=a(0, 1, 2), size=a(-1, 2, 1))
+    yield x, lambda x: x[1, ..., ::2]
+    yield x, lambda x: x[:, tf.newaxis, -1, 3:0:-1]
+    yield x, lambda x: x[::-1, 5:1, -9:2]
+    yield x, lambda x: x[-9:9:1, :, 1:]
+    for t in (tf.int32, tf.int64):
+        yield odd, lambda x: r.Shape(input=x, out_type=t)
+        yield odd, lambda x: r.Size(input=x, out_type=t)
+    yield x, lambda x: r.Rank(input=x)
+    yield a(5), lambda x: r.Range(start=2, limit=r.Reshape(tensor=x, shape=np.zeros(0, i32)), delta=2)
+    yield a(-5), lambda x: r.Range(start=2, limit=r.Reshape(tensor=x, shape=np.zeros(0, i32)), delta=-3)
+    yield x, lambda x: r.Tile(input=x, multiples=a(1, 2, 3))
+    yield a(7), lambda x: r.Fill(dims=a(2, 3), value=x[0])
+    yield odd, lambda x: r.BroadcastTo(input=x, shape=a(2, 2, 3))
+    yield odd, lambda x: r.ZerosLike(x=x)
+    yield odd, lambda x: r.OnesLike(x=x)
+    yield a(2, 3, 4), lambda x: r.Prod(input=x, axis=0)
+    yield a(2, 3, 4), lambda x: r.Prod(input=x, axis=a(0), keep_dims=True)
+    yield odd, lambda x: r.Select(condition=[True, False], x=x, y=x + 1)
+    yield odd, lambda x: r.Select(condition=x > 0, x=x, y=x + 1)
+    yield odd, lambda x: r.SelectV2(condition=[True, False, True], t=x, e=x + 1)
+    yield x, lambda x: r.Pack(values=[x, x], axis=-1)
+    yield x, lambda x: r.Unpack(value=x, num=3, axis=1)[2]
+    yield x, lambda x: tf.split(x, 2, axis=-1)[1]
+    yield x, lambda x: tf.split(x, [1, -1], axis=1)[1]
+    yield x, lambda x: r.Neg(x=x)
+    yield x.astype(i32), lambda x: r.Neg(x=x)
+    for op in (r.AddV2, r.Sub, r.Mul):
+        yield odd, lambda x: op(x=x, y=a(3, .5, -2, dtype=np.float32))
+        yield x, lambda x: op(x=x, y=np.array(3, i64))
+    for op in (r.FloorDiv, r.TruncateDiv, r.FloorMod, r.TruncateMod, r.Mod, r.Minimum, r.Maximum, r.Div):
+        yield x, lambda x: op(x=x, y=np.array([3, -3, 2, -7], i64))
+        yield x.astype(i32), lambda x: op(x=x, y=np.array([3, -3, 2, -7], i32))
+    for op in (r.Equal, r.NotEqual, r.Less, r.LessEqual, r.Greater, r.GreaterEqual):
+        yield odd, lambda x: op(x=x, y=np.float32(1.5))
+        yield x, lambda x: op(x=x, y=np.array(3, i64))
+    for op in (r.BitwiseAnd, r.BitwiseOr, r.BitwiseXor):
+        yield x, lambda x: op(x=x, y=np.array(6, i64))
+    yield x, lambda x: r.Invert(x=x)
+    yield x, lambda x: r.LogicalOr(x=r.LogicalNot(x=x > 2), y=r.LogicalAnd(x=x > 4, y=x < 9))
+    for t in (tf.int32, tf.int64, tf.int8, tf.float32, tf.float64, tf.float16, tf.bool, tf.bfloat16, tf.uint8):
+        yield odd, lambda x: tf.cast(tf.cast(x, t), tf.float32)
+        yield x, lambda x: tf.cast(tf.cast(x, t), tf.int64)
+    yield a(2, 1, 3), lambda x: r.BroadcastArgs(s0=x, s1=a(4, 1))
+    yield x, lambda x: r.StopGradient(input=r.Snapshot(input=x))
+
+
+def tops():
+    """The greatest of rows with equal numbers, zeros of both signs and infinities: the numbers, and where they stand."""
+    for dtype in (np.float32, np.float64, np.int64, np.int32, np.int16, np.int8, np.uint8):
+        x = rng.integers(0, 6, (3, 9)).astype(dtype)
+        if np.issubdtype(dtype, np.floating):
+            x[0, :4] = [np.inf, -np.inf, 0.0, -0.0]
+        for k in (1, 4, 9):
+            for result in (0, 1):
+                yield x, lambda x: tf.raw_ops.TopKV2(input=x, k=k)[result]
+        yield x[0], lambda x: tf.raw_ops.TopKV2(input=x, k=3, sorted=False)[0]
+        yield x, lambda x: tf.raw_ops.TopKV2(input=x, k=0)[1]
+
+
+def bags():
+    """Sums and means of bags of every length to 26, one of them empty."""
+    random = np.random.default_rng(5)
+    lengths = [*range(1, 18), 0, 24, 25, 26]
+    segments = np.repeat(np.arange(len(lengths)), lengths).astype(np.int32)
+    for op in (tf.raw_ops.SparseSegmentSum, tf.raw_ops.SparseSegmentMean, tf.raw_ops.SparseSegmentSqrtN):
+        for dtype in (np.float32, np.float64, np.float16):
+            ids = random.integers(0, 9, len(segments))
+            yield random.standard_normal((9, 3)).astype(dtype), lambda x: op(data=x, indices=ids, segment_ids=segments)
+
+
+def negations():
+    """Negative numbers of floats, without zeros, and of integers."""
+    random = np.random.default_rng(6)
+    yield random.standard_normal((5, 3)).astype(np.float32), lambda x: tf.raw_ops.Neg(x=x)
+    for dtype in (np.int32, np.int64):
+        yield random.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, 7, dtype), lambda x: tf.raw_ops.Neg(x=x)
+
+
 def main():
     with gzip.GzipFile(os.path.join(HERE, "models.jsonl.gz"), "wb", mtime=0) as to:
-        for kind, cases in (("pads", pads()), ("choices", choices())):
+        for kind, cases in (("pads", pads()), ("choices", choices()), ("where", wheres()), ("quotients", quotients()), ("around", around()), ("tops", tops()), ("bags", bags()), ("negations", negations())):
             for x, f in cases:
                 run = tf.function(f, input_signature=[tf.TensorSpec(x.shape, x.dtype, "x")])
                 made = run.get_concrete_function()
@@ -70,17 +179,20 @@ def main():
                 graph = made.graph.as_graph_def() if kind == "choices" else frozen(made).graph.as_graph_def()
                 line = {"runtime": f"tensorflow {tf.__version__} CPU", "file": "m.pb", "model": base64.b64encode(graph.SerializeToString()).decode()}
                 to.write((json.dumps(line | {"kind": kind, "input": bits(x), "want": bits(want)}) + "\n").encode())
-                if kind == "choices" or x.itemsize == 1:  # the converter has no PAD of such a type, and may end the process
+                if kind == "choices" or x.itemsize == 1 and kind == "pads":  # the converter has no PAD of such a type, and may end the process
                     continue
-                model = tf.lite.TFLiteConverter.from_concrete_functions([made]).convert()
-                lite = tf.lite.Interpreter(model_content=model)
-                lite.allocate_tensors()
-                lite.set_tensor(lite.get_input_details()[0]["index"], x)
                 try:
+                    model = tf.lite.TFLiteConverter.from_concrete_functions([made]).convert()
+                except Exception:  # an operator or a type that LiteRT lacks
+                    continue
+                lite = tf.lite.Interpreter(model_content=model)
+                try:
+                    lite.allocate_tensors()
+                    lite.set_tensor(lite.get_input_details()[0]["index"], x)
                     lite.invoke()
+                    want = lite.get_tensor(lite.get_output_details()[0]["index"])
                 except (RuntimeError, ValueError):  # such as of paddings of i64
                     continue
-                want = lite.get_tensor(lite.get_output_details()[0]["index"])
                 line = {"runtime": f"tf.lite {tf.__version__} CPU", "file": "m.tflite", "model": base64.b64encode(model).decode()}
                 to.write((json.dumps(line | {"kind": kind, "input": bits(x), "want": bits(want)}) + "\n").encode())
 
