@@ -1,6 +1,7 @@
 package files
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,8 +56,8 @@ func TestPrefix(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		if len(m.Files) < 2 || !strings.HasSuffix(m.Files[0], ".index") {
-			t.Errorf("%s: %v", path, m.Files)
+		if graph := path != "/new"; graph != (len(m.Graph.Nodes) > 0) || len(m.Files) < 2 || graph != strings.HasSuffix(m.Files[0], ".meta") {
+			t.Errorf("%s: %v, %d nodes", path, m.Files, len(m.Graph.Nodes))
 		}
 		if err := m.Close(); err != nil {
 			t.Error(err)
@@ -74,20 +75,23 @@ func TestPrefix(t *testing.T) {
 		refused(t, err, ErrUnknown, "of no format that garner reads")
 	}
 	_, err := ModelFormatOf(dir + "/newer")
-	refused(t, err, garner.ErrAttribute, "is no model file")
+	refused(t, err, fs.ErrNotExist, "there is no file "+dir+"/newer; check the name and the folder")
 	// What the state of a folder says of other folders, and what is no state.
 	outside := filepath.Join(checkpoints(t), "old.ckpt")
-	for _, text := range []string{
-		"", "model_checkpoint_path: old.ckpt", "model_checkpoint_path: \"../" + filepath.Base(filepath.Dir(outside)) + "/old.ckpt\"",
-		"model_checkpoint_path: \"" + filepath.ToSlash(outside) + "\"", "model_checkpoint_path: \"none\"", "\x00\xff",
+	for text, fault := range map[string]string{
+		"": `its file checkpoint has no line model_checkpoint_path: "PREFIX"`, "\x00\xff": `its file checkpoint has no line model_checkpoint_path: "PREFIX"`,
+		"# newest\nmodel_checkpoint_path: old.ckpt":                                           `line 2 of its file checkpoint is no model_checkpoint_path: "PREFIX"`,
+		"model_checkpoint_path: \"../" + filepath.Base(filepath.Dir(outside)) + "/old.ckpt\"": "/old.ckpt\", outside the folder",
+		"model_checkpoint_path: \"" + filepath.ToSlash(outside) + "\"":                        "/old.ckpt\", outside the folder",
+		"model_checkpoint_path: \"none\"":                                                     `its file checkpoint names the checkpoint "none", of which there is no .index`,
 	} {
 		if err := os.WriteFile(state, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		_, err := Parse(dir + "#parts")
-		refused(t, err, garner.ErrAttribute, "it holds new.index: name "+dir+"/new.index#parts")
+		refused(t, err, garner.ErrAttribute, fault+"; it holds new.index: name "+dir+"/new.index#parts")
 		_, err = OpenModel(dir, ModelOptions{})
-		refused(t, err, garner.ErrAttribute, "is no model file")
+		refused(t, err, garner.ErrAttribute, fault+"; it holds old.ckpt.meta: name "+filepath.Join(dir, "old.ckpt.meta"))
 	}
 }
 
@@ -104,7 +108,7 @@ func TestSlicedInPlace(t *testing.T) {
 		t.Errorf("%s", a.Spec())
 	}
 	list, err := List(t.Context(), operand, Options{})
-	if err != nil || len(list) != 1 || list[0].Note != "" || list[0].Bytes != 56 {
+	if err != nil || len(list) != 1 || list[0].Note != "joined from 3 slices" || list[0].Bytes != 56 {
 		t.Errorf("%+v, %v", list, err)
 	}
 }

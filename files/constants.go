@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 
 	"github.com/garner-go/garner"
@@ -33,8 +34,8 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 	if d := c.Spec.DType; o.DType != garner.Invalid && d != garner.Invalid && o.DType != d {
 		return nil, garner.Errorf(garner.ErrDType, "%s#%s is %s itself and the dtype asked for is %s; leave that out", path, name, d, o.DType)
 	}
-	if c.File != "" && c.Size > 0 {
-		array, err := c.OpenAs(c.Spec)
+	if c.File != "" && c.Size > 0 || len(c.Tiles) > 0 {
+		array, err := c.Open()
 		if err != nil {
 			return nil, err
 		}
@@ -44,7 +45,7 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 		return nil, layout.InMemory("%s: the elements of its constant %.200q are encoded", path, name)
 	}
 	if size, ok := c.Bytes(); ok {
-		if err := layout.Fits(names.Quote(name)+" "+c.Spec.String(), 2*float64(size), float64(o.Memory)); err != nil {
+		if err := layout.Fits(names.Quote(name)+" "+c.Spec.String(), float64(size), float64(o.Memory)); err != nil {
 			return nil, names.Error(path, err)
 		}
 	}
@@ -52,8 +53,10 @@ func constantOpen(_ context.Context, path, name string, o Options) (*Input, erro
 	if err != nil {
 		return nil, err
 	}
-	if t, err = t.Clone(); err != nil { // the tensor may view the model's files, which are closed here
-		return nil, err
+	if !c.Encoded || t.CanVanish() || !t.Contiguous() { // the tensor may view the model's files, which are closed here
+		if t, err = t.Clone(); err != nil {
+			return nil, err
+		}
 	}
 	in := Hold(t)
 	in.Paths = m.Files
@@ -68,8 +71,12 @@ func constantList(path string, o Options) ([]Info, error) {
 	}
 	defer m.Close()
 	var all []Info
-	for name, c := range m.Constants() {
-		all = append(all, constantInfo(m, name, c))
+	for name, v := range m.ConstantValues() {
+		a := constantInfo(m, name, v.Constant)
+		if v.Quantised != nil {
+			a.Quantised = v.Quantised.String()
+		}
+		all = append(all, a)
 	}
 	return all, nil
 }
@@ -85,7 +92,7 @@ func constantFiles(path string) []string {
 }
 
 func constantInfo(m *model.Model, name string, c *model.Constant) Info {
-	a := Info{Name: name, DType: c.Spec.DType, Bytes: -1, Path: m.Path}
+	a := Info{Name: name, DType: c.Spec.DType, Bytes: -1, Path: m.Path, Whole: c.Whole}
 	a.Shape, _ = c.Spec.Shape()
 	if n, ok := c.Bytes(); ok && c.Spec.DType != garner.String {
 		a.Bytes = n
@@ -93,12 +100,31 @@ func constantInfo(m *model.Model, name string, c *model.Constant) Info {
 	if c.File != "" {
 		a.Path = c.File
 	}
-	if c.Encoded && c.File == "" {
+	if len(c.Tiles) > 0 {
+		a.Path = c.Tiles[0].Constant.File
+	} else if c.Encoded && c.File == "" {
 		a.Note = "read whole"
 	} else if c.File == "" {
-		if _, err := c.Tensor(); err != nil { // such as a sparse one; it decodes nothing
+		switch _, err := c.Tensor(); {
+		case errors.Is(err, fs.ErrNotExist):
+			a.DType, a.Bytes, a.Note = garner.Invalid, -1, "missing"
+		case err != nil: // such as a sparse one; it decodes nothing
 			a.DType, a.Note = garner.Invalid, "not read"
 		}
 	}
+	switch {
+	case c.Whole != "":
+		a.Note = noted("a slice of "+names.Plain(c.Whole), a.Note)
+	case c.Slices > 1:
+		a.Note = noted(fmt.Sprintf("joined from %d slices", c.Slices), a.Note)
+	}
 	return a
+}
+
+// noted joins two notes; more may be "".
+func noted(note, more string) string {
+	if more == "" {
+		return note
+	}
+	return note + ", " + more
 }

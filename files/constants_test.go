@@ -2,10 +2,12 @@ package files
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -104,6 +106,42 @@ func TestConstantRefuses(t *testing.T) {
 	}
 	if _, err := OutputFormat("a.onnx"); err == nil || !strings.Contains(err.Error(), "garner reads .onnx files and does not write them") {
 		t.Error(err)
+	}
+}
+
+// TestConstantMemory opens a constant that is encoded in varints in the memory of its elements.
+func TestConstantMemory(t *testing.T) {
+	const n = 1 << 17
+	field := func(tag byte, b []byte) []byte {
+		return append(binary.AppendUvarint([]byte{tag}, uint64(len(b))), b...)
+	}
+	var numbers []byte
+	for i := range uint64(n) {
+		numbers = binary.AppendUvarint(numbers, i)
+	}
+	tensor := append(binary.AppendUvarint([]byte{0x08}, n), 0x10, 7) // dims, data_type
+	tensor = append(append(tensor, field(0x3a, numbers)...), field(0x42, []byte("w"))...)
+	made := append([]byte{0x08, 8}, field(0x42, []byte{0x10, 13})...) // ir_version, opset_import
+	made = append(made, field(0x3a, append(field(0x12, []byte("g")), field(0x2a, tensor)...))...)
+	path := filepath.Join(t.TempDir(), "m.onnx")
+	if err := os.WriteFile(path, made, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), path+"#w", Options{Memory: 8*n - 1})
+	refused(t, err, ErrTooLarge, `"w" i64[131072] takes 1 MiB of memory while it is read`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, done, err := Tensor(t.Context(), path+"#w", Options{Memory: 8 * n})
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	if v, err := got.Int(n - 1); err != nil || v.Bits != n-1 {
+		t.Errorf("%v, %v", v, err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 8*n*3/2 {
+		t.Errorf("a constant of %d bytes took %d", 8*n, took)
 	}
 }
 

@@ -35,6 +35,20 @@ func identify(a source.Array, changed bool) (fact string, ok bool, err error) {
 		fact, err = identifyFile(file, changed)
 		return fact, true, err
 	}
+	if t, tiled := a.(interface { // of model.Constant
+		Files() []*source.File
+		Layout() string
+	}); tiled {
+		all := a.Spec().String() + " " + t.Layout()
+		for _, file := range t.Files() {
+			fact, err := identifyFile(file, changed)
+			if err != nil {
+				return "", false, err
+			}
+			all += "\n" + fact
+		}
+		return fmt.Sprintf("%s in %d tiles with SHA-256 %x", a.Spec(), len(t.Files()), sha256.Sum256([]byte(all))), true, nil
+	}
 	if s, spread := a.(*Spread); spread {
 		fact, err = s.identity()
 		return fact, err == nil, err

@@ -3,12 +3,14 @@ package files
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/source"
 )
 
@@ -120,6 +122,37 @@ func TestIdentifyOpened(t *testing.T) {
 	_, size, _ := strings.Cut(before, " of ")
 	if err != nil || before == after || !strings.HasPrefix(size, "132 bytes") {
 		t.Errorf("%s and %s, %v", before, after, err)
+	}
+}
+
+// TestIdentifyTiles tells two arrays of the same files apart whose tiles change places.
+func TestIdentifyTiles(t *testing.T) {
+	dir := t.TempDir()
+	var tiles []*model.Constant
+	for _, name := range []string{"left", "right"} {
+		c := model.NewConstant(name, garner.SpecOf(garner.U8, 2, 1), nil)
+		c.File, c.Size = filepath.Join(dir, name), 2
+		if err := os.WriteFile(c.File, []byte(name[:2]), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		tiles = append(tiles, c)
+	}
+	var facts []string
+	for _, at := range [][2]int{{0, 1}, {1, 0}, {0, 1}} {
+		c := model.NewConstant("whole", garner.SpecOf(garner.U8, 2, 2), nil)
+		c.SetTiles([]model.Tile{{At: []int{0, at[0]}, Constant: tiles[0]}, {At: []int{0, at[1]}, Constant: tiles[1]}})
+		a, err := c.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		fact, ok, err := Identify(a)
+		if a.Close(); err != nil || !ok {
+			t.Fatal(fact, ok, err)
+		}
+		facts = append(facts, fact)
+	}
+	if facts[0] == facts[1] || facts[0] != facts[2] {
+		t.Error(facts)
 	}
 }
 

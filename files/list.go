@@ -8,13 +8,17 @@ import (
 
 // Info is what a header says of one array.
 type Info struct {
-	Name  string       // "" where the format has no names
-	Kind  string       // the dtype as the format names it: "<f4", "BF16", "Q8_0"
-	DType garner.DType // of what is read; Invalid where nothing is
-	Shape garner.Shape // nil where it is not known
-	Bytes int64        // that its elements take in its file, in a compressed one with their header; -1 where that is not known
-	Path  string       // the file that it lies in
-	Note  string       // why the array is not read, or only whole; "" where there is nothing to note
+	Name      string       // "" where the format has no names
+	Kind      string       // the dtype as the format names it: "<f4", "BF16", "Q8_0"
+	DType     garner.DType // of what is read; Invalid where nothing is
+	Shape     garner.Shape // nil where it is not known
+	Bytes     int64        // that its elements take in its file, in a compressed one with their header; -1 where that is not known
+	Path      string       // the file that it lies in
+	Quantised string       // for which reals the elements stand, such as "scale 0.5, zero point -3"; "" where the file does not say
+
+	Whole string // the array of the same file that this one is a slice of, so that their bytes are the same; else ""
+
+	Note string // why the array is not read, or only whole, and in how many slices it lies; "" where there is nothing to note
 }
 
 // List lists the arrays of a file, of all files that a pattern matches, or of

@@ -78,7 +78,7 @@ func (o Options) check(f Format, operand string) error {
 	case o.Lenient && !f.isModel():
 		return garner.Errorf(garner.ErrAttribute, "%s is no model; Options.Lenient is for the text of .xml: leave it out", operand)
 	case o.Signature != "" && !f.isModel():
-		return garner.Errorf(garner.ErrAttribute, "%s is no model; Options.Signature is for those of TensorFlow: leave it out", operand)
+		return garner.Errorf(garner.ErrAttribute, "%s is no model; Options.Signature is for those of TensorFlow and TFLite: leave it out", operand)
 	}
 	return nil
 }

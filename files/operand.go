@@ -101,6 +101,17 @@ type unknownError struct{ error }
 func (unknownError) Is(target error) bool { return target == ErrUnknown }
 func (e unknownError) Unwrap() error      { return e.error }
 
+// ErrForeign is the class of those of ErrUnknown that are known all the same: a file or a
+// folder of a format that garner does not read, and a folder that is no array. The message
+// says what to name or to save instead.
+var ErrForeign = errors.New("of a format that is known and not read")
+
+// A foreignError is an ErrForeign.
+type foreignError struct{ error }
+
+func (foreignError) Is(target error) bool { return target == ErrForeign || target == ErrUnknown }
+func (e foreignError) Unwrap() error      { return e.error }
+
 // NoURL refuses the URL of a scheme that is not registered, such as https, unless
 // a file has that name. The error is a garner.ErrAttribute.
 func NoURL(text string) error { return noURL(text, "download the file and name it") }
@@ -169,7 +180,7 @@ func beginning(text string) (format Format, path, name string, ok bool) {
 		return stream, path, name, true
 	}
 	head := headOf(path)
-	if isTorch(head) {
+	if isTorch(head) || isKeras(head) {
 		return format, path, name, false // it begins as .npz does, and has none of its arrays
 	}
 	for _, f := range formats() {
@@ -192,7 +203,7 @@ func noArray(text string) error {
 			all = append(all, f.Folder)
 		}
 	}
-	return unknownError{garner.Errorf(garner.ErrAttribute, "%s is a folder without %s, by which a folder is an array; name a file, or wait for the job that writes the folder", text, strings.Join(all, " or "))}
+	return foreignError{garner.Errorf(garner.ErrAttribute, "%s is a folder without %s, by which a folder is an array; name a file, or wait for the job that writes the folder", text, strings.Join(all, " or "))}
 }
 
 // lowerASCII is a text of the same length with the letters A to Z in lower case.

@@ -178,7 +178,7 @@ func TestShards(t *testing.T) {
 	}
 	a.Close()
 	list, err := List(t.Context(), "t-*/manifest.json", Options{})
-	if want := "[{ 1 shard f32 [4,3] 48 t-1/manifest.json } { 2 shards f32 [4,3] 48 t-2/manifest.json }]"; err != nil || fmt.Sprint(list) != want {
+	if want := "[{ 1 shard f32 [4,3] 48 t-1/manifest.json   } { 2 shards f32 [4,3] 48 t-2/manifest.json   }]"; err != nil || fmt.Sprint(list) != want {
 		t.Errorf("%v, %v; want %s", list, err, want)
 	}
 
@@ -289,7 +289,7 @@ func TestShardsRefused(t *testing.T) {
 	}
 	// Where the node is another, the manifest lists the array all the same.
 	list, err := List(t.Context(), "node", Options{})
-	if want := `[{ 2 shards f32 [4,3] 48 node/manifest.json shard "part-00002-of-00002.npy" is read on node "node7" alone}]`; err != nil || fmt.Sprint(list) != want {
+	if want := `[{ 2 shards f32 [4,3] 48 node/manifest.json   shard "part-00002-of-00002.npy" is read on node "node7" alone}]`; err != nil || fmt.Sprint(list) != want {
 		t.Errorf("%v, %v; want %s", list, err, want)
 	}
 	if got := FilesOf("node"); len(got) != 3 {

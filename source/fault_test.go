@@ -346,7 +346,7 @@ func TestCancel(t *testing.T) {
 			}
 		}
 		// Other programs may delay a run, so that only the fastest counts.
-		if best > 10*time.Millisecond {
+		if best > 100*time.Millisecond {
 			t.Errorf("%s: it took %v to end", name, best)
 		}
 	}
