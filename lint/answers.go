@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/departures"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -13,17 +14,15 @@ import (
 const compressedGather = "openvino.compressed-gather"
 
 // outsideAnswers are the recorded answers to an index outside its axis.
-var outsideAnswers = append([]Evidence{
-	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-past-end-as-run"),
-	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-past-end-as-run"),
+var outsideAnswers = slices.Concat(departed(func(g departures.Gather) (departures.Answer, string) { return g.Outside, g.OutsideCase }), []Evidence{
 	recorded("openvino.Gather-8", Zeros, "openvino-gather-8-past-end"),
 	recorded(compressedGather, LeavesUnset, "openvino-compressed-gather-uint8-outside"),
 	recorded("openvino.Gather-1", ReadsOther, "lint-short-vector-past-end-1").in(shortVector),
 	recorded("openvino.Gather-7", ReadsOther, "lint-short-vector-past-end-7").in(shortVector),
 	recorded("openvino.Gather-8", ReadsOther, "lint-short-vector-past-end-8").in(shortVector),
-	recorded("openvino.GatherND-5", ReadsOther, "openvino-gathernd-5-past-end-row"),
-	recorded("openvino.GatherND-8", ReadsOther, "openvino-gathernd-8-past-end-row"),
-	recorded("openvino.GatherElements-6", Refuses, "openvino-gatherelements-6-past-end"),
+	recorded("openvino.Gather-1", Zeros, "lint-folded-past-end-1").in(folding),
+	recorded("openvino.Gather-7", Zeros, "lint-folded-past-end-7").in(folding),
+	recorded("openvino.Gather-8", Zeros, "lint-folded-past-end-8").in(folding),
 	recorded("onnx.Gather-1", Refuses, "onnx-gather-1-past-end"),
 	recorded("onnx.Gather-11", Refuses, "onnx-gather-11-past-end"),
 	recorded("onnx.Gather-13", Refuses, "onnx-gather-13-past-end"),
@@ -43,6 +42,8 @@ var outsideAnswers = append([]Evidence{
 	recorded("tensorflow.GatherNd", Clamps, "tf-gathernd-past-end-row").in(xla),
 	recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-past-end-row"),
 	recorded("tensorflow.gather_nd", Clamps, "tf-gather-nd-past-end-row").in(xla),
+	recorded("tensorflow.batch_gather", OtherBatch, "lint-tensorflow-batches-past-end"),
+	recorded("tensorflow.batch_gather", Refuses, "lint-tensorflow-batches-past-last"),
 	recorded("tensorflow.sparse_segment_sum", Refuses, "tensorflow-sparse-segment-sum-past-end-sum"),
 	recorded("tensorflow.sparse_segment_mean", Refuses, "tensorflow-sparse-segment-mean-past-end-mean"),
 	recorded("tensorflow.sparse_segment_sqrtn", Refuses, "tensorflow-sparse-segment-sqrtn-past-end-sqrtn"),
@@ -57,20 +58,17 @@ var outsideAnswers = append([]Evidence{
 	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-past-end"),
 	recorded("tflite.EMBEDDING_LOOKUP", Refuses, "tflite-lookup-past-end"),
 	recorded("tflite.hybrid-embedding-lookup", Refuses, "tflite-hybrid-i8-past-end"),
-}, ofBags("lint-bag-past-end-")...)
+}, ofBags("lint-bag-past-end-"))
 
 // negativeAnswers are the recorded answers to an index from −s to −1, where s is
 // the length of its axis.
-var negativeAnswers = append([]Evidence{
-	recorded("openvino.Gather-1", Zeros, "openvino-gather-1-negative-as-run"),
-	recorded("openvino.Gather-7", Zeros, "openvino-gather-7-negative-as-run"),
+var negativeAnswers = slices.Concat(departed(func(g departures.Gather) (departures.Answer, string) { return g.Negative, g.NegativeCase }), []Evidence{
 	recorded("openvino.Gather-8", Counts, "openvino-gather-8-negative"),
 	recorded(compressedGather, Counts, "openvino-compressed-gather-uint8-negative"),
 	recorded("openvino.Gather-1", ReadsOther, "lint-short-vector-negative-1").in(shortVector),
 	recorded("openvino.Gather-7", ReadsOther, "lint-short-vector-negative-7").in(shortVector),
-	recorded("openvino.GatherND-5", Counts, "openvino-gathernd-5-negative-rows-as-run"),
-	recorded("openvino.GatherND-8", Counts, "openvino-gathernd-8-negative-rows-as-run"),
-	recorded("openvino.GatherElements-6", Counts, "openvino-gatherelements-6-negative-as-run"),
+}, departedAtLoad(), []Evidence{
+	recorded("openvino.Gather-8", Counts, "lint-folded-negative-8").in(folding),
 	recorded("onnx.Gather-1", Counts, "onnx-gather-1-negative"),
 	recorded("onnx.Gather-11", Counts, "onnx-gather-11-negative"),
 	recorded("onnx.Gather-13", Counts, "onnx-gather-13-negative"),
@@ -86,6 +84,8 @@ var negativeAnswers = append([]Evidence{
 	recorded("tensorflow.GatherV2", Refuses, "tf-gatherv2-negative"),
 	recorded("tensorflow.GatherNd", Refuses, "tf-gathernd-negative-rows"),
 	recorded("tensorflow.gather_nd", Refuses, "tf-gather-nd-negative-rows"),
+	recorded("tensorflow.batch_gather", OtherBatch, "lint-tensorflow-batches-negative"),
+	recorded("tensorflow.batch_gather", Refuses, "lint-tensorflow-batches-before-first"),
 	recorded("tensorflow.sparse_segment_sum", Refuses, "tensorflow-sparse-segment-sum-negative-sum"),
 	recorded("tensorflow.sparse_segment_mean", Refuses, "tensorflow-sparse-segment-mean-negative-mean"),
 	recorded("tensorflow.sparse_segment_sqrtn", Refuses, "tensorflow-sparse-segment-sqrtn-negative-sqrtn"),
@@ -99,7 +99,7 @@ var negativeAnswers = append([]Evidence{
 	recorded("tflite.GATHER", Refuses, "lint-tflite-negative"),
 	recorded("tflite.GATHER_ND", Refuses, "lint-tflite-tuples-negative"),
 	recorded("tflite.EMBEDDING_LOOKUP", Refuses, "tflite-lookup-negative"),
-}, ofBags("lint-bag-negative-")...)
+}, ofBags("lint-bag-negative-"))
 
 // movedAnswers are the recorded answers of XLA to a start outside.
 var movedAnswers = []Evidence{
@@ -108,6 +108,33 @@ var movedAnswers = []Evidence{
 	recorded("stablehlo.gather", Clamps, "lint-hlo-gather-window"),
 	recorded("stablehlo.dynamic_gather", Clamps, "lint-hlo-dynamic-gather-negative"),
 	recorded("stablehlo.dynamic_gather", Clamps, "lint-hlo-dynamic-gather-past-end"),
+}
+
+// departed returns the recorded answers of the gathers whose runtime takes what their specification
+// refuses.
+func departed(of func(g departures.Gather) (departures.Answer, string)) []Evidence {
+	var list []Evidence
+	for _, g := range departures.Gathers {
+		answer, name := of(g)
+		list = append(list, recorded(g.Operator, answerOf[answer], name))
+	}
+	return list
+}
+
+// departedAtLoad returns the recorded answers of those that take a negative index otherwise when the
+// model is loaded.
+func departedAtLoad() []Evidence {
+	var list []Evidence
+	for _, g := range departures.Gathers {
+		if g.NegativeAtLoad != g.Negative {
+			list = append(list, recorded(g.Operator, answerOf[g.NegativeAtLoad], g.NegativeAtLoadCase).in(folding))
+		}
+	}
+	return list
+}
+
+var answerOf = map[departures.Answer]Answer{
+	departures.Refused: Halts, departures.Counted: Counts, departures.Zeros: Zeros, departures.OtherMemory: ReadsOther,
 }
 
 // ofBags returns the recorded answers of OpenVINO's bags, whose cases begin alike.
@@ -134,6 +161,13 @@ func haltsAt(operator string, names ...string) []Evidence {
 // from the end; the others refuse it.
 func countsFromEnd(operator string) bool {
 	return runtimeOf(operator) == ONNXRuntime || operator == "openvino.Gather-8" || operator == compressedGather
+}
+
+// countsAsRun reports whether a runtime counts a negative index from the end, though the operator's
+// definition refuses it.
+func countsAsRun(operator string) bool {
+	g, ok := departures.OfGather(operator)
+	return ok && g.Negative == departures.Counted
 }
 
 // zeroesOutside reports whether an operator's definition gives zeros for an index

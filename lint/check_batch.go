@@ -61,7 +61,7 @@ func stretchedBatch(r *Rule, s *subject) error {
 	evidence := slices.DeleteFunc(slices.Clone(s.answers(r)), func(e Evidence) bool {
 		switch e.Runtime() {
 		case OpenVINO:
-			return (e.Answer == Stretches) != (s.format == "ONNX" && made.ones)
+			return (e.Answer == Stretches) != (s.wordsOf(ONNXRuntime) && made.ones)
 		case ONNXRuntime:
 			return (e.Answer == Stretches) != made.plain
 		}

@@ -142,12 +142,28 @@ func unchecked(r *Rule, s *subject, concerned bool) error {
 	if !concerned {
 		return nil
 	}
+	g, err := s.guarded()
+	if g == inside || g == refusal || err != nil {
+		return err
+	}
 	return s.eachIndex(func(i index) bool {
 		text, found := i.loose(s)
-		if found {
+		switch {
+		case !found:
+		case g == outward:
+			s.find(r, s.readOther(r), "the indices have a guard that makes bad ones the length of the axis; with one outside")
+		default:
 			s.find(r, s.answers(r), "%s; with one outside", text)
 		}
 		return found
+	})
+}
+
+// readOther gives the answers of those runtimes for the model's format that read other memory by an index outside: a
+// guard that leaves it to the runtime is none for them.
+func (s *subject) readOther(r *Rule) []Evidence {
+	return slices.DeleteFunc(slices.Clone(s.answers(r)), func(e Evidence) bool {
+		return e.Answer != ReadsOther || !s.readBy(e.Runtime())
 	})
 }
 
@@ -195,7 +211,7 @@ func (s *subject) comesFrom(v *model.Value) string {
 	switch {
 	case v == nil:
 		return "a node"
-	case v.Constant != nil:
+	case v.Fixed() != nil:
 		return unreadText(v.Constant)
 	case v.From != nil:
 		return fmt.Sprintf("the node %s (%.40s)", names.Quote(v.From.Name), names.Plain(v.From.Op))
@@ -221,6 +237,9 @@ func digits(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // countedPositions finds positions that are counted up to an unknown length, or down
 // from it, which may be more than data has.
 func countedPositions(r *Rule, s *subject) error {
+	if g, err := s.guarded(); g != unguarded || err != nil {
+		return err
+	}
 	return s.eachIndex(func(i index) bool {
 		if !s.dynamic || i.dim.Max == garner.Unbounded {
 			return false
@@ -260,7 +279,7 @@ func asTFLite(r *Rule, s *subject) error {
 // is not: ONNX Runtime makes a Slice of both.
 func slicedRange(r *Rule, s *subject) error {
 	from := s.indices.From
-	if !s.dynamic || s.operator.Kind != operators.Gather || s.format != "ONNX" || from == nil || from.Op != "Range" || from.Domain != "" || len(from.Inputs) != 3 {
+	if !s.dynamic || s.operator.Kind != operators.Gather || !s.readBy(ONNXRuntime) || from == nil || from.Op != "Range" || from.Domain != "" || len(from.Inputs) != 3 {
 		return nil
 	}
 	constants := 0

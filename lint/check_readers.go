@@ -9,7 +9,7 @@ import (
 // asTensorFlow finds indices of a TensorFlow model that TensorFlow refuses and OpenVINO does
 // not, which reads the model with its own operators.
 func asTensorFlow(r *Rule, s *subject) error {
-	if s.format != "TensorFlow" || combines(s.operator) {
+	if !s.wordsOf(TensorFlow) || combines(s.operator) {
 		return nil
 	}
 	return s.eachIndex(func(i index) bool {
@@ -28,7 +28,7 @@ func segmentsAsBags(n *model.Node) bool {
 
 // unreadBag finds bags of TensorFlow that OpenVINO's reader lacks.
 func unreadBag(r *Rule, s *subject) error {
-	if s.format != "TensorFlow" || !bags(s.operator.Name) || segmentsAsBags(s.node) || !slices.Contains(s.runtimes, OpenVINO) {
+	if !s.wordsOf(TensorFlow) || !bags(s.operator.Name) || segmentsAsBags(s.node) || !slices.Contains(s.runtimes, OpenVINO) {
 		return nil
 	}
 	s.find(r, r.Evidence, "the node is a %.40s", s.node.Op)

@@ -130,7 +130,7 @@ func (s *subject) replacedGather(data, indices garner.Shape) (bool, error) {
 // and gives the dims that OpenVINO infers of it: its reader of ONNX makes a scalar of a
 // constant without elements, and computes with that, or refuses to.
 func (s *subject) madeOfNothing(v *model.Value) (inferred []inferredDim, made bool, err error) {
-	if s.format != "ONNX" {
+	if !s.wordsOf(ONNXRuntime) {
 		return nil, false, nil
 	}
 	wanted, err := s.declared.of(v)
@@ -347,7 +347,7 @@ func hugeData(r *Rule, s *subject) error {
 }
 
 func hugeTable(r *Rule, s *subject) error {
-	if s.format == "ONNX" {
+	if s.wordsOf(ONNXRuntime) {
 		return nil
 	}
 	c := s.constant(s.data)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/departures"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/operators"
 )
@@ -44,7 +45,7 @@ func lossyConstant(r *Rule, s *subject) error {
 
 // is64Bit reports whether a type is one of those of 64 bits that OpenVINO's CPU
 // computes in 32.
-func is64Bit(d garner.DType) bool { return d == garner.F64 || d == garner.I64 || d == garner.U64 }
+func is64Bit(d garner.DType) bool { return departures.Held(d).Bits() < d.Bits() }
 
 func narrowedFloats(r *Rule, s *subject) error {
 	if d := s.data.Spec.DType; d == garner.F64 && s.constant(s.data) == nil {

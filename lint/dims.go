@@ -104,12 +104,12 @@ func (f *inference) reads(v *model.Value) []*model.Value {
 
 // scalars reports whether the dims are those that OpenVINO's reader of ONNX infers, which makes
 // a scalar of a constant without elements.
-func (f *inference) scalars() bool { return f.openvino && f.format == "ONNX" }
+func (f *inference) scalars() bool { return f.openvino && f.wordsOf(ONNXRuntime) }
 
 // told reports whether a value has the dims that the file says, and no others. OpenVINO has
 // written into its IR what it infers of each value, and its reader of ONNX infers that anew.
 func (f *inference) told(v *model.Value) bool {
-	return v.Constant != nil || f.inputs[v] || known(v) && !f.scalars() || f.format == "OpenVINO IR" && v.Spec.Rank.Known()
+	return v.Constant != nil || f.inputs[v] || known(v) && !f.scalars() || f.wordsOf(OpenVINO) && v.Spec.Rank.Known()
 }
 
 // declaredDims gives the dims that the file says of a value, and another dim for those that it
@@ -332,7 +332,7 @@ func dimsOfPad(c *operation) []inferredDim {
 		return none
 	}
 	pads, ok := c.list("pads", 1)
-	ok = ok && c.format == "ONNX" && len(c.node.Inputs) < 4 && len(pads) == 2*len(list)
+	ok = ok && c.wordsOf(ONNXRuntime) && len(c.node.Inputs) < 4 && len(pads) == 2*len(list)
 	for i, e := range list {
 		switch {
 		case ok && e >= 0 && max(pads[i], -pads[i], pads[i+len(list)], -pads[i+len(list)], int64(e)) < math.MaxInt32/4:
@@ -498,7 +498,7 @@ func sumOf(a, b inferredDim) inferredDim {
 // it has no element.
 func dimsOfSlice(c *operation) []inferredDim {
 	axesAt := 3
-	if c.format != "ONNX" {
+	if !c.wordsOf(ONNXRuntime) {
 		axesAt = 4
 	}
 	list := c.dimsOf(0)
@@ -551,7 +551,7 @@ func dimsOfTile(c *operation) []inferredDim {
 func dimsOfSplit(c *operation) []inferredDim {
 	list := c.dimsOf(0)
 	axis, sizes, known := c.number("axis", 0), []int64(nil), false
-	if c.format == "ONNX" {
+	if c.wordsOf(ONNXRuntime) {
 		sizes, known = c.list("split", 1)
 	} else {
 		given, ok := c.list("axis", 1)
@@ -685,7 +685,7 @@ func dimsOfReshape(c *operation) []inferredDim {
 func dimsOfReduce(c *operation) []inferredDim {
 	axes, ok := c.short("axes", 1)
 	every := len(c.node.Inputs) < 2 && c.node.Attributes["axes"] == nil
-	if c.format != "ONNX" || !ok && !every || len(axes) == 0 && c.number("noop_with_empty_axes", 0) != 0 {
+	if !c.wordsOf(ONNXRuntime) || !ok && !every || len(axes) == 0 && c.number("noop_with_empty_axes", 0) != 0 {
 		return nil
 	}
 	return c.reduced(axes)
@@ -726,7 +726,7 @@ func (c *operation) reduced(axes []int64) []inferredDim {
 func dimsOfTopK(c *operation) []inferredDim {
 	list := c.dimsOf(0)
 	at := axisOf(c.number("axis", -1), list)
-	if at < 0 || c.format != "ONNX" {
+	if at < 0 || !c.wordsOf(ONNXRuntime) {
 		return nil
 	}
 	list[at] = unclearDim

@@ -116,8 +116,9 @@ const (
 	Shortens      Answer = "gives only the rows that there are"
 	Slices        Answer = "takes a slice whose end counts from the end: other rows, or none"
 	GivesElements Answer = "makes a scalar 0 of it, and gives elements where there are none"
-	Halts         Answer = "refuses it; on one thread it stops there without an error, and leaves the rest of the result as its memory was"
+	Halts         Answer = "refuses it; on one thread it stops there without an error, the rest unset"
 	Sorts         Answer = "adds each term to its segment wherever it stands, and leaves out a term of no segment"
+	OtherBatch    Answer = "reads a row of another batch"
 	Spreads       Answer = "takes each batch of data for as many batches of the indices in a row"
 )
 
@@ -164,6 +165,7 @@ const (
 	static      = "static dims"
 	openRank    = "data of open rank"
 	shortVector = "a vector of up to 64 integers" // which has a path of its own, without checks
+	folding     = "all operands constant"         // it is computed before the first run, and not by the CPU plugin
 	unoptimised = "no optimisation"
 	byDefault   = "default level"
 )

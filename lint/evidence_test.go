@@ -143,7 +143,7 @@ func (c record) shows(e Evidence) error {
 			if r.Mode != e.Run || r.Shapes == static {
 				continue
 			}
-		case fromTFLite, fromTF:
+		case fromTFLite, fromTF, folding:
 			if r.Mode != e.Run {
 				return fmt.Errorf("a run is in mode %q", r.Mode)
 			}
@@ -159,7 +159,7 @@ func (c record) shows(e Evidence) error {
 		case ReadsOther: // or crashes, or finds zeros there; some run shows that it does
 			some = some || !equal
 			ok = r.Error == ""
-		case Zeros, Counts, Clamps, Stretches, Sorts:
+		case Zeros, Counts, Clamps, Stretches, Sorts, OtherBatch:
 			ok = equal
 		case Halts:
 			ok = r.Error != ""

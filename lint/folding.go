@@ -56,7 +56,8 @@ func (l *linter) folded(v *model.Value) bool {
 	_ = groups(v, l.foldedSeen, l.foldedFrom, func(group []*model.Value) error { // which has no error
 		for _, v := range group {
 			from := l.foldedFrom(v)
-			l.isFolded[v] = v.Constant != nil || l.knownShape(v) || len(from) > 0 && !slices.ContainsFunc(from, func(v *model.Value) bool { return v != nil && !l.isFolded[v] })
+			l.isFolded[v] = v.Constant != nil || // OpenVINO's reader of ONNX takes the default of an input for a constant
+				l.knownShape(v) || len(from) > 0 && !slices.ContainsFunc(from, func(v *model.Value) bool { return v != nil && !l.isFolded[v] })
 		}
 		return nil
 	})

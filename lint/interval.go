@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"errors"
 	"math"
 	"slices"
 
@@ -496,7 +495,7 @@ func (l *linter) of(v *model.Value) bounds {
 // reads lists the values whose bounds compute needs.
 func (l *linter) reads(v *model.Value) []*model.Value {
 	switch {
-	case v.Constant != nil:
+	case v.Fixed() != nil:
 		return nil
 	case len(v.Takes) > 0:
 		return v.Takes
@@ -513,7 +512,7 @@ func (l *linter) reads(v *model.Value) []*model.Value {
 // compute gives the bounds of a value from those of what it reads.
 func (l *linter) compute(v *model.Value) (bounds, error) {
 	switch {
-	case v.Constant != nil:
+	case v.Fixed() != nil:
 		return l.constantBounds(v)
 	case v.Turn:
 		made := bounds{interval: interval{low: end{0, fixed}, high: end{longest, position}}, dtype: garner.I64, rank: -1}
@@ -615,10 +614,10 @@ func (l *linter) constantBounds(v *model.Value) (bounds, error) {
 			})
 		})
 		switch {
-		case err != nil && (l.ctx.Err() != nil || errors.Is(err, garner.ErrFault)):
-			return bounds{}, err
-		case err != nil: // such as a sparse tensor, which garner does not read
+		case err != nil && c.Unread(): // such as a sparse tensor
 			made, empty = anything(v), false
+		case err != nil:
+			return bounds{}, err
 		}
 		if empty {
 			made.interval, made.last = span(0, 0), nil // no element has another value

@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/departures"
 	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
@@ -201,15 +201,6 @@ func (l *linter) lookAtInputs() {
 	}
 }
 
-// homes lists the runtimes that read a format without conversion.
-var homes = map[string][]Runtime{
-	"ONNX":        {OpenVINO, ONNXRuntime},
-	"OpenVINO IR": {OpenVINO},
-	"TFLite":      {LiteRT, OpenVINO},
-	"TensorFlow":  {TensorFlow, OpenVINO},
-	"StableHLO":   {XLA},
-}
-
 // A linter collects the findings of one model.
 type linter struct {
 	ctx       context.Context
@@ -234,6 +225,7 @@ type linter struct {
 	at       operation                          // what compute works on
 	held     map[any]bounds                     // constants that bounds has read, as stored
 	lists    map[*model.Constant][]int64        // short constants that are attributes in other formats, as list read them
+	codes    map[*model.Node]bool               // what computesCodes found
 	places   map[*model.Value]int32             // of the model's values, as placesOf says; nil before a loop needs them
 
 	isFolded    map[*model.Value]bool     // what folded found
@@ -248,9 +240,9 @@ type linter struct {
 
 func newLinter(ctx context.Context, m *model.Model) *linter {
 	l := &linter{
-		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: homes[m.Format], inputs: map[*model.Value]bool{},
+		ctx: ctx, model: m, format: m.Format, runtimes: AllRuntimes(), home: formats[m.Format].readers, inputs: map[*model.Value]bool{},
 		tables: map[any]*loss{}, ends: map[any]*endsScan{}, constant: constants(),
-		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{}, lists: map[*model.Constant][]int64{},
+		ranges: map[*model.Value]bounds{}, begun: map[*model.Value]int32{}, held: map[any]bounds{}, lists: map[*model.Constant][]int64{}, codes: map[*model.Node]bool{},
 		isFolded: map[*model.Value]bool{}, foldedSeen: map[*model.Value]int32{},
 		withoutRank: map[*model.Value]bool{}, ranked: map[*model.Value]int32{},
 		shared: map[answersKey][]Evidence{}, words: map[*Evidence]string{},
@@ -301,7 +293,7 @@ func (l *linter) consequences(evidence []Evidence) string {
 // node, without evidence of the answers in over. Nodes that are alike share the
 // list, which must not be changed.
 func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
-	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector(), s.compressed, s.ignores()}
+	key := answersKey{r, s.operator.Name, fmt.Sprint(over), s.batch != 0, s.torch(), s.shortVector(), s.compressed, s.ignores(), s.folds()}
 	if list, ok := s.shared[key]; ok {
 		return list
 	}
@@ -315,10 +307,16 @@ func (s *subject) answers(r *Rule, over ...Answer) []Evidence {
 			if e.Operator != name || name == "" || e.Runtime() != runtime || slices.Contains(over, e.Answer) {
 				continue
 			}
-			if runtime == TensorFlow && s.ignores() && ofBadIndices(e) || e.Run == ignoring && !s.ignores() || e.Run == fromTF && s.format != "TensorFlow" {
+			if runtime == TensorFlow && s.ignores() && ofBadIndices(e) || e.Run == ignoring && !s.ignores() {
 				continue
 			}
-			if short := s.shortVector(); e.Run == shortVector && !short || runtime == OpenVINO && e.Answer == Zeros && short {
+			if isFolded := e.Run == folding; runtime == OpenVINO && ofBadIndices(e) && s.operator.Kind == operators.Gather && isFolded != s.folds() {
+				continue
+			}
+			if words, reads := readingOf[e.Run]; reads && !s.wordsOf(words) {
+				continue
+			}
+			if short := s.shortVector() && !s.folds(); e.Run == shortVector && !short || runtime == OpenVINO && e.Answer == Zeros && short {
 				continue
 			}
 			list = append(list, e)
@@ -337,16 +335,17 @@ type answersKey struct {
 	short          bool
 	compressed     bool
 	ignores        bool
+	folds          bool
 }
 
-// shortVector reports whether OpenVINO may gather by the path that it has for short
-// vectors of integers, such as shapes, which checks no index.
+// shortVector reports whether OpenVINO may gather as departures.ShortVector says.
 func (s *subject) shortVector() bool {
-	short := func(spec garner.Spec) bool {
-		return spec.Rank == garner.Exactly(0) || spec.Rank == garner.Exactly(1) && spec.Dims[0].Min <= 64
-	}
-	d := s.data.Spec.DType
-	return s.operator.Kind == operators.Gather && d.IsInteger() && d.Bits() >= 16 && short(s.data.Spec) && short(s.indices.Spec)
+	return s.operator.Kind == operators.Gather && departures.ShortVector(s.data.Spec, s.indices.Spec)
+}
+
+// folds reports whether OpenVINO computes the node before the first run, as it does a Gather of constants.
+func (s *subject) folds() bool {
+	return s.operator.Kind == operators.Gather && !s.compressed && len(s.node.Outputs) > 0 && s.node.Outputs[0] != nil && s.folded(s.node.Outputs[0])
 }
 
 // torch names PyTorch's operator for Gather; "" where there is none. It selects along

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/onnx/modelproto"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -112,7 +114,11 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%v, %v", all, err)
 		}
 	}
-	// A constant that indices are computed from may be one that garner does not read.
+	// A constant that indices are computed from may be one that garner does not read. One whose read fails stops judging.
+	if _, err := Model(context.Background(), loose(made("Add", "i64[3]", bounded("i64[3]"), v)).model(), Options{}); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
+	v.Constant = model.NewUnread("c", v.Spec, gone)
 	m := loose(made("Add", "i64[3]", bounded("i64[3]"), v)).model()
 	if all := findings(t, m, "L.4", Options{}); len(all) != 1 || !strings.Contains(all[0].Message, "nothing bounds them") {
 		t.Errorf("%v", all)
@@ -280,6 +286,44 @@ func TestSharedBytes(t *testing.T) {
 		}
 		if _, err := Model(t.Context(), m, Options{}); err != nil || read != want || len(NotJudged(m)) != unjudged {
 			t.Errorf("%s: read %d times, %d not judged, %v", name, read, len(NotJudged(m)), err)
+		}
+	}
+}
+
+// TestDefault holds that indices with a default are not those of every run: a caller may give others.
+func TestDefault(t *testing.T) {
+	for name, want := range map[string]string{"default": `L.4 the indices come from the input "w" and nothing bounds them`, "default_ir3": ""} {
+		m, err := modelproto.Open("../convert/testdata/" + name + ".onnx")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		findings, err := Model(t.Context(), m, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range findings {
+			got += f.Rule.ID + " " + f.Message
+		}
+		if want == "" && got != "" || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q; want %q", name, got, want)
+		}
+	}
+}
+
+// TestFormats holds that the table of formats is whole: the runtime whose operators a format has reads it.
+func TestFormats(t *testing.T) {
+	for name, f := range formats {
+		if !slices.Contains(f.readers, f.words) || !slices.Contains(AllRuntimes(), f.words) {
+			t.Errorf("%s: %v, %v", name, f.readers, f.words)
+		}
+	}
+	for run, words := range readingOf {
+		if !strings.HasPrefix(run, "reading ") || !slices.ContainsFunc(slices.Collect(maps.Values(formats)), func(f format) bool {
+			return f.words == words && slices.Contains(f.readers, OpenVINO)
+		}) {
+			t.Errorf("%s: %s", run, words)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func (m *mending) cannot() string {
 		return fmt.Sprintf("the node is in the local function %.100s, which other calls may share; inline the model's functions first (onnx.inliner)", in)
 	case m.refused != nil || m.has("L.24"):
 		return "the operator refuses the node as it is; see rule L.24"
-	case m.format != "ONNX" && m.format != "OpenVINO IR":
+	case !formats[m.format].written:
 		return "garner writes ONNX and OpenVINO IR"
 	case len(m.node.Outputs) != 1 || m.node.Outputs[0] == nil:
 		return "the node has no result"
@@ -185,7 +185,7 @@ func (m *mending) integers() string {
 	}
 	switch {
 	case d == garner.I64 || d == garner.I32 && !m.openLengths():
-	case d == garner.Invalid && m.format != "ONNX":
+	case d == garner.Invalid && !m.wordsOf(ONNXRuntime):
 		return "the type of the indices is not known; declare it in the model"
 	case d == garner.Invalid: // a Cast takes any
 		m.indices = m.cast(m.indices, garner.I64)
@@ -257,7 +257,7 @@ func (m *mending) ends(d garner.DType) (low, high Operand, lengths []int64, why 
 		}
 		return 0, 0, lengths, ""
 	}
-	if !m.spec(m.data).Rank.Known() && m.format != "ONNX" {
+	if !m.spec(m.data).Rank.Known() && !m.wordsOf(ONNXRuntime) {
 		return 0, 0, nil, "the rank of data is not known; declare it in the model"
 	}
 	at := make([]int, len(dims))
@@ -277,7 +277,7 @@ func clampIndices(m *mending) string {
 	if m.clamped || m.replaced {
 		return ""
 	}
-	if !m.spec(m.indices).Rank.Known() && m.format != "ONNX" {
+	if !m.spec(m.indices).Rank.Known() && !m.wordsOf(ONNXRuntime) {
 		return "the rank of the indices is not known; declare it in the model"
 	}
 	masked := zeroesOutside(m.operator.Name)
@@ -285,6 +285,12 @@ func clampIndices(m *mending) string {
 		if why := m.maskable(); why != "" {
 			return why
 		}
+	}
+	switch g, err := m.guarded(); {
+	case err != nil:
+		return "what guards the indices cannot be read: " + strings.TrimPrefix(err.Error(), "garner: ")
+	case g == outward:
+		return "a guard makes bad indices the length of the axis, and a clamp would defeat it; decide whether this runtime is to run the model, and convert the source for it (garner convert)"
 	}
 	begin := len(m.mend.Steps)
 	indices := m.indices
@@ -297,6 +303,10 @@ func clampIndices(m *mending) string {
 	if why != "" {
 		m.mend.Steps, m.indices = m.mend.Steps[:begin], indices
 		return why
+	}
+	if countsAsRun(m.operator.Name) { // an index below -s becomes one below 0
+		x = m.countFromStart(x, m.lengthsOf(d, lengths, high))
+		m.say("the length of the axis is added to the indices below 0, as OpenVINO does")
 	}
 	least := make([]int64, len(lengths))
 	s := Step{Kind: Clamped, Operands: []Operand{x}, Spec: m.spec(x)}
@@ -334,7 +344,7 @@ func (m *mending) maskable() string {
 	switch {
 	case !m.spec(m.data).Rank.Known() || !m.spec(m.indices).Rank.Known():
 		return "the operator means zeros by an index outside, and the ranks are not known, so that no mask keeps them; declare them in the model"
-	case m.format == "ONNX" && out.DType != garner.F32:
+	case m.readBy(ONNXRuntime) && out.DType != garner.F32:
 		return fmt.Sprintf("the operator means zeros by an index outside, and ONNX Runtime may lack a Where of %s to keep them; check the indices before each run", typeName(out.DType))
 	case !out.DType.IsFloat() && !out.DType.IsInteger() && out.DType != garner.Bool, out.DType.Packed():
 		return fmt.Sprintf("the operator means zeros by an index outside, and no mask of %s keeps them; check the indices before each run", typeName(out.DType))
@@ -400,18 +410,20 @@ func fromStart(m *mending) string {
 		m.mend.Steps, m.indices = m.mend.Steps[:begin], indices
 		return why
 	}
-	n := Operand(0)
-	if lengths != nil {
-		n = m.perComponent(d, lengths)
-	} else {
-		n = m.binary(Added, d, high, m.scalar(d, 1))
-	}
-	m.indices = m.countFromStart(x, n)
+	m.indices = m.countFromStart(x, m.lengthsOf(d, lengths, high))
 	if len(lengths) > 1 && !same(lengths) { // as the intervals of lint see it
 		m.indices = m.clampTo(m.indices, lengths)
 	}
 	m.say("the length of the axis is added to the indices below 0")
 	return ""
+}
+
+// lengthsOf makes an operand of what ends returned: the lengths, or one more than high.
+func (m *mending) lengthsOf(d garner.DType, lengths []int64, high Operand) Operand {
+	if lengths != nil {
+		return m.perComponent(d, lengths)
+	}
+	return m.binary(Added, d, high, m.scalar(d, 1))
 }
 
 // countFromStart is Chosen(x < 0, x + n, x).
@@ -527,9 +539,10 @@ func mergeTuples(m *mending) string {
 		m.indices = m.cast(m.indices, garner.I64)
 	}
 	x := m.indices
+	counts := countsFromEnd(m.operator.Name) || countsAsRun(m.operator.Name) && !m.clamped
 	if m.constant(m.subject.indices) == nil && !m.clamped { // so that no component reaches into another row
 		low := make([]int64, k)
-		if countsFromEnd(m.operator.Name) {
+		if counts {
 			for i, n := range lengths {
 				low[i] = -n
 			}
@@ -540,7 +553,7 @@ func mergeTuples(m *mending) string {
 		}
 		x = m.add(s)
 	}
-	if countsFromEnd(m.operator.Name) {
+	if counts {
 		x = m.countFromStart(x, m.perComponent(garner.I64, lengths))
 	}
 	strides := make([]int64, k)
@@ -595,7 +608,7 @@ func cutData(m *mending) string {
 
 func stringsLast(m *mending) string {
 	switch {
-	case m.format != "ONNX":
+	case !m.readBy(ONNXRuntime):
 		return "OpenVINO, which reads this format, copies every string; it is ONNX Runtime that loses them, in a model that is made of this one"
 	case !m.spec(m.data).Rank.Known() || !m.spec(m.indices).Rank.Known():
 		return "the ranks of data and of the indices are not known; declare them in the model"

@@ -230,6 +230,9 @@ var tests = []struct {
 		{gather{op: "openvino.Gather-7", data: given("f32[5,2]"), indices: made("Subtract", "i64[2]", i64([]int{2}, 0, 3), i64(nil, 1))}, Error, "openvino onnxruntime tensorflow torch jax", "their least is -1"},
 		{gather{op: "openvino.Gather-7", data: given("i64[5]"), indices: i64([]int{1}, -1)}, Error, "openvino onnxruntime tensorflow torch jax", "OpenVINO (a vector of up to 64 integers) reads other memory, ONNX Runtime"},
 		{gather{op: "openvino.GatherElements-6", data: given("f32[5]"), indices: held(garner.Of([]int8{0, -1}, 2))}, Error, "openvino onnxruntime torch jax webnn", "counts it from the end"},
+		// What OpenVINO computes before the first run.
+		{gather{op: "openvino.Gather-7", data: i64([]int{5}, 1, 2, 3, 4, 5), indices: i64([]int{1}, -1)}, Error, "openvino onnxruntime tensorflow torch jax", "OpenVINO (all operands constant) counts it from the end, ONNX Runtime"},
+		{gather{op: "tensorflow.batch_gather", data: given("f32[5,2]"), indices: i64([]int{5, 1}, 0, -1, 0, 0, 0)}, Error, "openvino tensorflow", "indices[1,0] = -1 is negative: OpenVINO counts it from the end, TensorFlow reads a row of another batch, TensorFlow refuses it"},
 	}, []gather{
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{2}, 0, 4)},
 		{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: i64([]int{1}, -6)}, // outside, which is L.2
@@ -247,6 +250,9 @@ var tests = []struct {
 		{gather{op: "onnx.Gather-13", data: given("f32[0]"), indices: held(garner.Of([]int32{0}, 1))}, Error, "openvino onnxruntime tensorflow torch jax webnn", "whose length is 0"},
 		// OpenVINO's path for short vectors of integers.
 		{gather{op: "openvino.Gather-8", data: given("i64[5]"), indices: i64([]int{1}, 5)}, Error, "openvino onnxruntime tensorflow torch jax webnn", "whose length is 5: OpenVINO (a vector of up to 64 integers) reads other memory, ONNX Runtime"},
+		{gather{op: "openvino.Gather-7", data: i64([]int{5}, 1, 2, 3, 4, 5), indices: i64([]int{1}, 5)}, Error, "openvino onnxruntime tensorflow torch jax webnn", "whose length is 5: OpenVINO (all operands constant) writes zeros, ONNX Runtime"},
+		{gather{op: "tensorflow.batch_gather", data: given("f32[5,2]"), indices: i64([]int{5, 1}, 0, 1, 2, 0, 1)}, Error, "openvino tensorflow", "indices[2,0] = 2 is outside axis 1 of data, whose length is 2: OpenVINO writes zeros, TensorFlow reads a row of another batch"},
+		{gather{op: "openvino.GatherElements-6", data: given("f32[5]"), indices: i64([]int{1}, 5)}, Error, "openvino onnxruntime torch jax", "OpenVINO refuses it; on one thread it stops there without an error"},
 		// Computed from constants.
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: counts(0, 6, 1)}, Error, "openvino onnxruntime tensorflow torch jax webnn", "computed from constants and reach 5, which is outside axis 0 of data, whose length is 5"},
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Add", "i64[5]", counts(0, 5, 1), i64(nil, 3))}, Error, "openvino onnxruntime tensorflow torch jax webnn", "reach 7, which"},
@@ -631,7 +637,7 @@ var tests = []struct {
 	}},
 	{"L.33", []meets{
 		{bagOf("EmbeddingBagOffsetsSum-3", given("i32[3]"), i64([]int{3}, 0, 2, 1)), Error, "openvino",
-			"offsets[2] = 1 falls: the one before is 2: OpenVINO refuses it; on one thread it stops there without an error, and leaves the rest of the result as its memory was"},
+			"offsets[2] = 1 falls: the one before is 2: OpenVINO refuses it; on one thread it stops there without an error, the rest unset"},
 		{bagOf("EmbeddingBagOffsets-15", bounded("i32[3]"), i64([]int{2}, 0, 4)), Error, "openvino", "offsets[1] = 4 passes the end: there are 3 indices"},
 		{bagOf("EmbeddingBagOffsets-15", bounded("i32[?]"), i64([]int{2}, -1, 4)), Error, "openvino", "offsets[0] = -1 is negative"},
 		{bagOf("EmbeddingBagOffsets-15", bounded("i32[3]"), held(garner.Of([]uint64{1 << 63}, 1))), Error, "openvino", "offsets[0] = 9223372036854775808 passes the end"},

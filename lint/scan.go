@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,6 +24,22 @@ const pieceElements = 1 << 16
 // the file. from is the row-major number of the piece's first element. pieces
 // stops when look returns false.
 func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64) (more bool, err error)) error {
+	if size := int64(c.Spec.DType.Bits() / 8); c.Encoded && size > 0 { // decoded a piece at a time
+		err := c.Pieces(l.ctx, func(at int64, b []byte) error {
+			t, err := garner.FromBytes(c.Spec.DType, b, len(b)/int(size))
+			if err != nil {
+				return err
+			}
+			if more, err := look(t, at/size); err != nil || !more {
+				return cmp.Or(err, errSeen)
+			}
+			return nil
+		})
+		if err == errSeen {
+			return nil
+		}
+		return err
+	}
 	return mapped.Guard(func() error {
 		t, err := c.Tensor()
 		if err != nil {
@@ -52,6 +69,9 @@ func (l *linter) pieces(c *model.Constant, look func(t garner.Tensor, from int64
 		return nil
 	})
 }
+
+// errSeen ends pieces.
+var errSeen = errors.New("enough is seen")
 
 // mostRead is how many bytes lint reads of the constants that the gathers of a model
 // have as indices and as tables, together: 64 MiB take a tenth of a second, and the pages

@@ -17,13 +17,202 @@ var hloSteps = map[string]step{
 	"floor": steps["Floor"], "ceil": steps["Ceil"],
 	"and": steps["BitwiseAnd"], "or": steps["BitwiseOr"], "xor": steps["BitwiseXor"],
 
-	"select": {[]int{1, 2}, chosen, compared}, "compare": truth,
+	"select": {[]int{0, 1, 2}, hloChosen, conditioned}, "compare": ofAll(hloCompared),
 
 	"broadcast_in_dim": of(hloBroadcast, 0), "dynamic_broadcast_in_dim": of(hloBroadcast, 0), "dynamic_reshape": of(reshaped, 0),
 	"iota": ofNone(hloIota), "concatenate": ofAll(func(c *operation) bounds { return concatenatedAlong(c, c.number("dimension", 0)) }),
 	"slice": of(elementsOf, 0), "dynamic_slice": of(elementsOf, 0), "reverse": of(elementsOf, 0),
 	"pad": ofAll(hloPadded), "dynamic_update_slice": of(hloPadded, 0, 1),
 	"get_dimension_size": ofNone(hloDimension),
+}
+
+// hloCompared is compare. Where the bounds of integers decide it, it has one value.
+func hloCompared(c *operation) bounds {
+	made := bounds{interval: span(0, 1), dtype: garner.Bool, rank: -1}
+	x, ok := c.input(0)
+	y, also := c.input(1)
+	if !ok || !also || !x.dtype.IsInteger() || !y.dtype.IsInteger() {
+		return made
+	}
+	if holds, known := compares(direction(c.node), x.interval, y.interval); known {
+		made.interval = span(holds, holds)
+	}
+	return made
+}
+
+// direction is what a compare asks: LT, LE, GT, GE, EQ or NE.
+func direction(n *model.Node) string {
+	d, _ := n.Attributes["comparison_direction"].(string)
+	return d
+}
+
+// opposites are the directions that hold where others do not; swapped are those of the operands the other way round.
+var (
+	opposites = map[string]string{"LT": "GE", "GE": "LT", "GT": "LE", "LE": "GT", "EQ": "NE", "NE": "EQ"}
+	swapped   = map[string]string{"LT": "GT", "GT": "LT", "LE": "GE", "GE": "LE", "EQ": "EQ", "NE": "NE"}
+)
+
+// compares gives 1 where a comparison holds for all values of two intervals, 0 where it holds for none.
+func compares(direction string, x, y interval) (holds float64, known bool) {
+	switch direction {
+	case "LT":
+		return toNumber(x.high.at < y.low.at), x.high.at < y.low.at || x.low.at >= y.high.at
+	case "LE":
+		return toNumber(x.high.at <= y.low.at), x.high.at <= y.low.at || x.low.at > y.high.at
+	case "EQ":
+		same := x.point() && y.point() && x.low.at == y.low.at
+		return toNumber(same), same || x.high.at < y.low.at || y.high.at < x.low.at
+	case "GT", "GE":
+		return compares(swapped[direction], y, x)
+	case "NE":
+		holds, known = compares("EQ", x, y)
+		return 1 - holds, known
+	}
+	return 0, false
+}
+
+func toNumber(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// mostConditions bounds the nodes of one condition that lint follows.
+const mostConditions = 32
+
+// conditioned lists what the condition of a select compares, and what its branches add.
+func conditioned(n *model.Node) []*model.Value {
+	var list []*model.Value
+	left := []*model.Value{input(n, 0)}
+	for range mostConditions {
+		if len(left) == 0 {
+			break
+		}
+		list = append(list, left[0])
+		if from := left[0].From; from != nil && from.Domain == "" && slices.Contains([]string{"and", "or", "not", "compare"}, from.Op) {
+			left = append(left, from.Inputs...)
+		}
+		left = left[1:]
+	}
+	for _, i := range []int{1, 2} {
+		list = append(list, operandsOf(input(n, i), "Add")...)
+	}
+	return slices.DeleteFunc(list, func(v *model.Value) bool { return v == nil })
+}
+
+// hloChosen is select. Where the condition compares what a branch is, or what it adds to, the branch is bounded by
+// that: this is how JAX counts negative indices from the end, and computes the modulus of its mode wrap.
+func hloChosen(c *operation) bounds {
+	condition, _ := c.input(0)
+	branch := func(i int) (made bounds, never bool) {
+		v, holds := input(c.node, i), i == 1
+		made, _ = c.input(i)
+		if condition.point() && (condition.low.at == 1) != holds {
+			return made, true
+		}
+		left := mostConditions
+		narrow := c.within(input(c.node, 0), holds, v, made.interval, &left)
+		if in := operandsOf(v, "Add"); in != nil && made.dtype.IsInteger() {
+			a := c.within(input(c.node, 0), holds, in[0], c.of(in[0]).interval, &left)
+			b := c.within(input(c.node, 0), holds, in[1], c.of(in[1]).interval, &left)
+			if a.low.at > a.high.at || b.low.at > b.high.at {
+				return made, true
+			}
+			narrow = meet(narrow, sum(made.dtype, a, b))
+		}
+		if narrow.low.at > narrow.high.at {
+			return made, true
+		}
+		if narrow.low != made.low || narrow.high != made.high {
+			made.interval, made.last = narrow, nil
+		}
+		return made.settled(), false
+	}
+	a, notA := branch(1)
+	b, notB := branch(2)
+	switch {
+	case notA && !notB:
+		return b
+	case notB && !notA:
+		return a
+	}
+	made := both(typeOf(a, b), a, b, func(x, y interval) interval {
+		i := union(x, y)
+		i.exact = false
+		return i
+	})
+	if rank := rankOf(c.spec(1)); made.rank < rank {
+		made.rank = rank
+	}
+	return made
+}
+
+// meet is the interval of values that are in two.
+func meet(x, y interval) interval {
+	return interval{innermost(low, x.low, y.low), innermost(high, x.high, y.high), false}
+}
+
+// within narrows the interval of x to those values for which a condition holds, or does not.
+func (c *operation) within(v *model.Value, holds bool, x *model.Value, i interval, left *int) interval {
+	n := v.From
+	if *left--; *left < 0 || n == nil || n.Domain != "" || !c.of(x).dtype.IsInteger() {
+		return i
+	}
+	a, b := input(n, 0), input(n, 1)
+	switch n.Op {
+	case "not":
+		return c.within(a, !holds, x, i, left)
+	case "and", "or":
+		one, other := c.within(a, holds, x, i, left), c.within(b, holds, x, i, left)
+		if holds == (n.Op == "and") {
+			return meet(one, other)
+		}
+		switch { // one of both does; a narrower one that is empty adds nothing
+		case one.low.at > one.high.at:
+			return other
+		case other.low.at > other.high.at:
+			return one
+		}
+		return union(one, other)
+	case "compare":
+	default:
+		return i
+	}
+	asks := direction(n)
+	if !holds {
+		asks = opposites[asks]
+	}
+	if c.of(a).dtype == garner.Bool {
+		for _, pair := range [][2]*model.Value{{a, b}, {b, a}} {
+			if known := c.of(pair[1]).interval; known.point() && (asks == "EQ" || asks == "NE") {
+				return c.within(pair[0], (asks == "EQ") == (known.low.at == 1), x, i, left)
+			}
+		}
+		return i
+	}
+	if b == x && a != x {
+		a, b, asks = b, a, swapped[asks]
+	}
+	if a != x {
+		return i
+	}
+	k := c.of(b).interval
+	switch asks {
+	case "LT":
+		k.high.at--
+		fallthrough
+	case "LE":
+		return interval{i.low, innermost(high, i.high, k.high), false}
+	case "GT":
+		k.low.at++
+		fallthrough
+	case "GE":
+		return interval{innermost(low, i.low, k.low), i.high, false}
+	case "EQ":
+		return meet(i, k)
+	}
+	return i
 }
 
 // hloClamped is clamp of the least, the operand and the greatest.

@@ -1,7 +1,10 @@
 package lint
 
 import (
+	"encoding/json"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -37,6 +40,48 @@ func TestMasks(t *testing.T) {
 	}
 	if len(found) != 9 {
 		t.Errorf("%v", found)
+	}
+}
+
+// TestJAX judges what JAX lowers its gathers to (testdata/jax.json): with mode wrap no index is outside, mode fill masks
+// what is, and clip leaves it to XLA, as promise_in_bounds and no mode do where they have no mask.
+func TestJAX(t *testing.T) {
+	var recorded struct{ Texts map[string]string }
+	jaxTexts, err := os.ReadFile("testdata/jax.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(jaxTexts, &recorded); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range recorded.Texts {
+		m, err := hlotext.FromBytes([]byte(text))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		noted := strings.Contains(name, "clip") || strings.Contains(name, "promise") || name == "at get None"
+		all := everything(t, m)
+		if (len(all) == 1) != noted || len(all) > 1 {
+			t.Errorf("%s: %d findings", name, len(all))
+		}
+		for _, f := range all {
+			if f.Rule.ID != "L.38" || f.Severity != Note || !strings.Contains(f.Message, "nothing bounds them") {
+				t.Errorf("%s: %s %s: %s", name, f.Severity, f.Rule.ID, f.Message)
+			}
+		}
+		// Another modulus is longer than the axis.
+		if strings.HasPrefix(name, "take wrap") {
+			again, err := hlotext.FromBytes([]byte(regexp.MustCompile(`dense<(4|5|20)>`).ReplaceAllString(text, "dense<21>")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all := everything(t, again); len(all) != 1 || !strings.Contains(all[0].Message, "the indices may be 0 to 20") {
+				t.Errorf("%s, of 21: %v", name, all)
+			}
+		}
+	}
+	if len(recorded.Texts) != 16 {
+		t.Errorf("%d texts", len(recorded.Texts))
 	}
 }
 

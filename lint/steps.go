@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"errors"
 	"maps"
 	"math"
 	"strconv"
@@ -84,7 +83,7 @@ func (l *linter) stepOf(v *model.Value) (step, bool) {
 	if n.Domain != "" || len(n.Graphs) > 0 {
 		return step{}, false
 	}
-	if computesCodes(n) {
+	if l.computesCodes(n) {
 		return step{}, false
 	}
 	switch effect, _ := operators.EffectOf(n); effect {
@@ -100,7 +99,7 @@ func (l *linter) stepOf(v *model.Value) (step, bool) {
 	if !ok {
 		s, ok = tfliteSteps[name]
 	}
-	if l.format == "StableHLO" {
+	if l.wordsOf(XLA) {
 		s, ok = hloSteps[name]
 	}
 	return s, ok && (s.operands != nil || isFirst(v)) // what needs all inputs has one result
@@ -154,7 +153,7 @@ func (c *operation) list(name string, i int) ([]int64, bool) {
 		})
 	})
 	if err != nil {
-		if c.ctx.Err() != nil || errors.Is(err, garner.ErrFault) {
+		if !from.Unread() {
 			c.err = err
 		}
 		return nil, false

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/departures"
 )
 
 // arithmeticSteps are the operators that compute.
@@ -99,11 +100,14 @@ func bitwise(and bool) func(d garner.DType, x, y interval) interval {
 
 func truncatedQuotient(d garner.DType, x, y interval) interval { return quotient(d, x, y, math.Trunc) }
 
-// divided is OpenVINO's Divide, which rounds down unless the model says otherwise;
-// its CPU plugin truncates always.
+// divided is OpenVINO's Divide, which rounds as departures.Quotients says.
 func divided(c *operation) bounds {
 	return leftToRight(func(d garner.DType, x, y interval) interval {
-		i := union(quotient(d, x, y, math.Floor), quotient(d, x, y, math.Trunc))
+		roundings := departures.Quotients(d)
+		i := quotient(d, x, y, roundings[0])
+		for _, f := range roundings[1:] {
+			i = union(i, quotient(d, x, y, f))
+		}
 		i.exact = i.exact && i.point()
 		return i
 	})(c)
@@ -112,7 +116,7 @@ func divided(c *operation) bounds {
 // modulo is Mod: of ONNX with the sign of the divisor unless fmod is set, of
 // OpenVINO with that of the dividend.
 func modulo(c *operation) bounds {
-	if c.format != "ONNX" || c.number("fmod", 0) != 0 {
+	if !c.wordsOf(ONNXRuntime) || c.number("fmod", 0) != 0 {
 		return leftToRight(truncatedRemainder)(c)
 	}
 	return leftToRight(remainder)(c)
@@ -187,6 +191,9 @@ func multiplied(c *operation) bounds {
 		}
 		made.exact = made.exact && made.point()
 		return bounds{interval: made, last: []interval{made}, dtype: b.dtype, rank: -1, one: true, from: b.from}.settled()
+	}
+	if 0 <= b.low.at && b.high.at <= 1 { // as of conditions; of no element it is 1
+		return bounds{interval: span(0, 1), dtype: b.dtype, rank: -1}
 	}
 	made := bounds{interval: whole(b.dtype, max(b.why(), counted)), dtype: b.dtype, rank: -1, from: b.from}
 	return made.settled()

@@ -108,7 +108,7 @@ func (c *operation) where(v, x *model.Value, within, otherwise bounds) bounds {
 // oneHot is the bounds of the two values that OneHot writes.
 func oneHot(c *operation) bounds {
 	at := []int{2}
-	if c.format != "ONNX" {
+	if c.wordsOf(OpenVINO) {
 		at = []int{2, 3}
 	}
 	var list []bounds

@@ -129,7 +129,7 @@ func onLast(axis int64, rank int) bool { return axis == -1 || rank > 0 && axis =
 func sliced(c *operation) bounds {
 	b, _ := c.input(0)
 	axesAt, stepsAt := 3, 4
-	if c.format != "ONNX" {
+	if c.wordsOf(OpenVINO) {
 		axesAt, stepsAt = 4, 3
 	}
 	starts, ok := c.list("starts", 1)
@@ -156,7 +156,7 @@ func split(c *operation) bounds {
 	axis := c.number("axis", 0)
 	sizes, ok := c.list("split", 1)
 	given := len(c.node.Inputs) > 1
-	if c.format != "ONNX" {
+	if c.wordsOf(OpenVINO) {
 		list, known := c.list("axis", 1)
 		if !known || len(list) != 1 {
 			return elementsOf(c)
@@ -231,6 +231,9 @@ func stridedSlice(c *operation) bounds {
 	case marked("new_axis_mask"), marked("ellipsis_mask"):
 		return b.flat()
 	case marked("shrink_axis_mask"):
+		if c.wordsOf(OpenVINO) && marked("begin_mask") { // which the other runtimes do not look at here
+			from = 0
+		}
 		if to = from + 1; to == 0 {
 			to = math.MaxInt64
 		}
@@ -323,7 +326,7 @@ func padded(c *operation) bounds {
 	}
 	with := bounds{interval: number(0), dtype: b.dtype}
 	at := 2
-	if c.format != "ONNX" {
+	if c.wordsOf(OpenVINO) {
 		at = 3
 	}
 	if v, ok := c.input(at); ok {

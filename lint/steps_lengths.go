@@ -61,7 +61,7 @@ func topK(c *operation) bounds {
 		return elementsOf(c)
 	}
 	made := c.ranged(upTo(c.dim(0, c.number("axis", -1)), -1, position))
-	if c.format == "ONNX" {
+	if c.wordsOf(ONNXRuntime) {
 		made.dtype = garner.I64
 	}
 	return made
@@ -82,7 +82,7 @@ func nonZero(c *operation) bounds {
 			made.interval = union(made.interval, upTo(d, -1, why))
 		}
 	}
-	if c.format == "ONNX" {
+	if c.wordsOf(ONNXRuntime) {
 		made.dtype = garner.I64
 	}
 	return made
@@ -97,7 +97,7 @@ func boxes(c *operation) bounds {
 	made := c.ranged(span(0, 0))
 	for i, d := range []garner.Dim{c.dim(0, 0), c.dim(1, 1), c.dim(0, 1)} {
 		one := upTo(d, -1, position)
-		if c.format != "ONNX" {
+		if c.wordsOf(OpenVINO) {
 			one.low.at = -1
 		}
 		if made.last = append(made.last, one); i == 0 {

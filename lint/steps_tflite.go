@@ -50,8 +50,13 @@ func plainOp(n *model.Node) string {
 }
 
 // computesCodes reports whether a node of LiteRT computes other elements than its name says:
-// codes of a quantised tensor, or those of an activation function behind it.
-func computesCodes(n *model.Node) bool {
+// codes of a quantised tensor, or those of an activation function behind it. A node may have as many
+// results as asks for it, so that what was found is kept.
+func (l *linter) computesCodes(n *model.Node) (made bool) {
+	if made, ok := l.codes[n]; ok {
+		return made
+	}
+	defer func() { l.codes[n] = made }()
 	quantised := func(v *model.Value) bool { return v != nil && v.Quantised != nil }
 	return n.Attributes["fused_activation_function"] != nil || slices.ContainsFunc(n.Inputs, quantised) || slices.ContainsFunc(n.Outputs, quantised)
 }

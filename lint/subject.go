@@ -24,7 +24,8 @@ type subject struct {
 	data, indices *model.Value // never nil; model.Unknown where the node lacks them
 	axis          int          // of Gather and GatherElements, counted from 0
 	axisKnown     bool
-	batch         int // batch_dims; a negative one of Gather is counted from the rank of the indices where that is known
+	batch         int    // batch_dims; a negative one of Gather is counted from the rank of the indices where that is known
+	hasGuard      *guard // what guarded found; nil before it is asked
 }
 
 func (l *linter) subject(n *model.Node) (*subject, error) {
@@ -54,6 +55,10 @@ func (l *linter) subject(n *model.Node) (*subject, error) {
 		if axis, known, err = l.number(input(n, 2)); err != nil {
 			return nil, err
 		}
+	}
+	if rank := s.indices.Spec.Rank; operator.AxisOfIndices() {
+		axis, known = max(int64(rank.Min)-1, 0), rank.Known()
+		s.batch = int(axis)
 	}
 	if rank := s.data.Spec.Rank; axis < 0 {
 		known = known && rank.Known()

@@ -21,7 +21,7 @@ var tensorflowNames = map[string]string{
 // nameOf gives the name that lint's tables have for the operator of a node; "" where they have
 // none.
 func (l *linter) nameOf(n *model.Node) string {
-	if l.format == "TensorFlow" {
+	if l.wordsOf(TensorFlow) {
 		return tensorflowNames[n.Op]
 	}
 	return n.Op

@@ -126,11 +126,11 @@ func File(ctx context.Context, path, out string, o Options) (*Report, error) {
 		return nil, garner.Errorf(nil, "cannot write %s: it is no regular file, and a mended model is read back before it is put in place; name a file", out)
 	}
 	extension := strings.ToLower(filepath.Ext(path))
-	if strings.ToLower(filepath.Ext(out)) != extension {
-		return nil, garner.Errorf(garner.ErrAttribute, "cannot write %s: a mended model has the format of the old one; name a file that ends in %s", out, extension)
-	}
 	if extension != ".onnx" && extension != ".xml" {
 		return nil, garner.Errorf(garner.ErrAttribute, "%s is no model that garner writes: there are .onnx and .xml (OpenVINO IR)", path)
+	}
+	if strings.ToLower(filepath.Ext(out)) != extension {
+		return nil, garner.Errorf(garner.ErrAttribute, "cannot write %s: a mended model has the format of the old one; name a file that ends in %s", out, extension)
 	}
 	m, err := openModel(path)
 	if err != nil {
@@ -157,21 +157,27 @@ func File(ctx context.Context, path, out string, o Options) (*Report, error) {
 }
 
 // openModel opens a model of a format that is mended.
-func openModel(path string) (*model.Model, error) {
-	if strings.ToLower(filepath.Ext(path)) == ".onnx" {
+func openModel(path string) (*model.Model, error) { return openAs(filepath.Ext(path), path) }
+
+// openAs opens a model as one of the format of an extension.
+func openAs(extension, path string) (*model.Model, error) {
+	if strings.EqualFold(extension, ".onnx") {
 		return modelproto.Open(path)
 	}
 	return ir.Open(path, ir.Options{})
 }
 
-// uses lists the files with weights of the model at path; none where it is no model.
-func uses(path string) []string {
-	m, err := openModel(path)
-	if err != nil {
-		return nil
+// usesAs gives a function that lists the files with weights of the model at a path, of the format of
+// an extension; none where it is no such model.
+func usesAs(extension string) func(path string) []string {
+	return func(path string) []string {
+		m, err := openAs(extension, path)
+		if err != nil {
+			return nil
+		}
+		defer m.Close() // only its files are asked for
+		return m.Weights()
 	}
-	defer m.Close() // only its files are asked for
-	return m.Weights()
 }
 
 func write(ctx context.Context, m *model.Model, f format, out string, o Options) (*Report, error) {
@@ -240,7 +246,7 @@ func sorted(m *model.Model, list []lint.Remaining) []lint.Remaining {
 // where it holds. An *unmendable names a mend to leave out.
 func attempt(ctx context.Context, m *model.Model, f format, o Options, findings []lint.Finding, report *Report) error {
 	out, mends := report.Out, report.Mends
-	pair, err := atomicfile.NewPair(out, f.beside(), atomicfile.PairOptions{Inputs: m.Files, Uses: uses, Keeps: f.keeps})
+	pair, err := atomicfile.NewPair(out, f.beside(), atomicfile.PairOptions{Inputs: m.Files, Uses: usesAs(filepath.Ext(out)), Keeps: f.keeps})
 	if err != nil {
 		return err
 	}

@@ -428,6 +428,8 @@ func TestRefused(t *testing.T) {
 		{at("rows-18.onnx"), at("new.xml"), nil, "name a file that ends in .onnx"},
 		{at("rows-18.onnx"), at("new.onnx"), []string{"L.99"}, `there is no rule "L.99"`},
 		{at("taken.bin"), at("new.bin"), nil, "is no model that garner writes"},
+		{at("taken.tflite"), at("new.onnx"), nil, "is no model that garner writes"},
+		{at("taken"), at("new.onnx"), nil, "is no model that garner writes"},
 		{at("none.onnx"), at("new.onnx"), nil, "there is no file"},
 		{at("cut.onnx"), at("new.onnx"), nil, "cut short"},
 		{at("rows-18.onnx"), at("none/new.onnx"), nil, "make it first"},
@@ -537,4 +539,71 @@ func FuzzFix(f *testing.F) {
 		}
 		open(t, out)
 	})
+}
+
+func product(s garner.Shape) int {
+	n := 1
+	for _, d := range s {
+		n *= d
+	}
+	return n
+}
+
+// TestCountedAsRun holds that a mend keeps what OpenVINO makes of an index below 0 where the operator
+// refuses it: hold_fixes.py has run these models in OpenVINO with such indices, before and after.
+func TestCountedAsRun(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		data    garner.Shape
+		lengths []int64 // of the axes that the components of an index address
+		indices garner.Shape
+	}{
+		{"ir-elements-int32", garner.Shape{5, 3}, []int64{5}, garner.Shape{4, 3}},
+		{"ir-elements-int64", garner.Shape{5, 3}, []int64{5}, garner.Shape{4, 3}},
+		{"ir-tuples-5-int64", garner.Shape{5, 3}, []int64{5, 3}, garner.Shape{6, 2}},
+		{"ir-tuples-8-int64", garner.Shape{5, 3}, []int64{5, 3}, garner.Shape{6, 2}},
+		{"ir-tuples-open", garner.Shape{5, 3, 2}, []int64{5, 3}, garner.Shape{6, 2}},
+		{"ir-tuples-batch", garner.Shape{3, 4, 2}, []int64{4}, garner.Shape{3, 6, 1}},
+	} {
+		out := filepath.Join(t.TempDir(), "mended.xml")
+		path := "testdata/" + tt.name + ".xml"
+		if _, err := File(t.Context(), path, out, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		numbers := make([]float32, product(tt.data))
+		for i := range numbers {
+			numbers[i] = float32(i)
+		}
+		positive := make([]int64, product(tt.indices))
+		negative, beyond, first := slices.Clone(positive), slices.Clone(positive), slices.Clone(positive)
+		for i := range positive {
+			n := tt.lengths[i%len(tt.lengths)]
+			negative[i] = -1 - int64(i)%n
+			positive[i] = n + negative[i]
+			beyond[i] = -n - 1 - int64(i)
+		}
+		evaluate := func(path string, indices []int64) string {
+			m := open(t, path)
+			at := garner.Of(indices, tt.indices...)
+			if m.Graph.Inputs[1].Spec.DType == garner.I32 {
+				narrow := make([]int32, len(indices))
+				for i, n := range indices {
+					narrow[i] = int32(n)
+				}
+				at = garner.Of(narrow, tt.indices...)
+			}
+			given := map[*model.Value]garner.Tensor{m.Graph.Inputs[0]: garner.Of(numbers, tt.data...), m.Graph.Inputs[1]: at}
+			got, err := run.Values(t.Context(), m, []*model.Value{m.Graph.Outputs[0].Value}, given, 1<<24)
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			return got[0].Text()
+		}
+		if got, want := evaluate(out, negative), evaluate(path, positive); got != want {
+			t.Errorf("%s of %d: %s; OpenVINO gives %s", tt.name, negative, got, want)
+		}
+		if got, want := evaluate(out, beyond), evaluate(path, first); got != want {
+			t.Errorf("%s of %d: %s, which the clamp makes %s", tt.name, beyond, got, want)
+		}
+	}
 }

@@ -349,7 +349,12 @@ func (h *held) equalConstants(a, b *model.Constant) (bool, error) {
 		}
 		return equalRanges(one, a.Offset, other, b.Offset, a.Size)
 	}
-	equal := false
+	if d := a.Spec.DType; d != garner.String && d != garner.Invalid {
+		if equal, err := model.EqualPieces(context.Background(), a, b); err == nil {
+			return equal, nil
+		}
+	}
+	equal := false // strings, and what cannot be read
 	err := mapped.Guard(func() error {
 		one, err := a.Tensor()
 		other, failed := b.Tensor()

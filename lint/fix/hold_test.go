@@ -524,7 +524,7 @@ func TestVanished(t *testing.T) {
 	if keep, err := f.keeps(at("ir-rows-7.bin")); err != nil || !keep {
 		t.Error(keep, err)
 	}
-	pair, err := atomicfile.NewPair(at("out.xml"), at("out.bin"), atomicfile.PairOptions{Uses: uses})
+	pair, err := atomicfile.NewPair(at("out.xml"), at("out.bin"), atomicfile.PairOptions{Uses: usesAs(".xml")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -569,7 +569,7 @@ func TestVanished(t *testing.T) {
 	if _, err := made.write(io.Discard, nil); err == nil {
 		t.Error("a model that is gone was copied")
 	}
-	if list := uses(at("gone.onnx")); list != nil {
+	if list := usesAs(".onnx")(at("gone.onnx")); list != nil {
 		t.Error(list)
 	}
 	if _, err := outputOf([]byte{0xff}); err == nil {

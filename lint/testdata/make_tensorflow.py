@@ -53,9 +53,11 @@ MODELS = {
     "sqrtn-of": ("tensorflow.sparse_segment_sqrtn", segments("SqrtNWithNumSegments", num_segments=2), (ROW, FLAT)),
     "clamped": ("tensorflow.GatherV2", lambda data, indices: tf.gather(data, tf.clip_by_value(indices, 0, 4)), (ROW, FLAT)),
     "tuples-clamped": ("tensorflow.GatherNd", lambda data, indices: tf.gather_nd(data, tf.clip_by_value(indices, 0, 4)), (ROW, TUPLES)),
+    "batches": ("tensorflow.batch_gather", tf.compat.v1.batch_gather, (ROW, tf.TensorSpec([5, 1], tf.int32, "indices"))),
     "segments": ("tensorflow.sparse_segment_mean", by_segments, (ROW, tf.TensorSpec([3], tf.int32, "segments"))),
 }
 INDICES = {"inside": [0, 4, 3], "negative": [0, 4, -1], "past-end": [0, 5, 1000]}
+BATCHES = {"inside": [0, 1, 0, 1, 1], "negative": [0, -1, 0, 0, 0], "past-end": [0, 1, 2, 0, 1], "before-first": [-1, 0, 0, 0, 0], "past-last": [0, 0, 0, 0, 2]}
 SEGMENTS = {"fall": [1, 0, 2], "below": [-1, 0, 1]}
 
 
@@ -72,6 +74,19 @@ def files(model):
         return found
 
 
+def huge():
+    """What GatherNd answers to i32 indices of 2^31 elements, which take 2 GiB."""
+    data, made = tf.zeros([2**31], tf.bool), {}
+    for name, op, f in (("raw", "tensorflow.GatherNd", lambda data, indices: tf.raw_ops.GatherNd(params=data, indices=indices)), ("function", "tensorflow.gather_nd", tf.gather_nd)):
+        assert not np.any(f(data, tf.constant([[0], [5]], tf.int64)))
+        try:
+            f(data, tf.constant([[0], [5]], tf.int32))
+        except tf.errors.InvalidArgumentError as e:
+            error = re.search(r"params.NumElements\(\).*?(?= \[)", " ".join(e.message.split()))[0]
+        made["lint-tensorflow-huge-" + name] = {"op": op, "run": {"runtime": f"tensorflow {tf.__version__} CPU", "mode": "", "shapes": "static dims", "error": error}}
+    return made
+
+
 def main():
     os.chdir(os.path.dirname(os.path.abspath(__file__)))
     models, cases = {}, {}
@@ -82,7 +97,7 @@ def main():
             run = tf.function(f, input_signature=specs)
             graph = frozen(run.get_concrete_function()).graph.as_graph_def()
             models[name] = {"frozen.pb": base64.b64encode(graph.SerializeToString()).decode()}
-        for which, values in (SEGMENTS if name == "segments" else INDICES).items():
+        for which, values in {"segments": SEGMENTS, "batches": BATCHES}.get(name, INDICES).items():
             feeds = {s.name: DATA if s.dtype == tf.float32 else np.array(values, np.int32).reshape(s.shape) for s in specs}
             answer = {"runtime": f"tensorflow {tf.__version__} CPU", "mode": "", "shapes": "static dims"}
             try:
@@ -94,7 +109,7 @@ def main():
             ints = next(k for k, v in feeds.items() if v.dtype == np.int32)
             cases[f"lint-tensorflow-{name}-{which}"] = {"op": op, "model": name, "feed": [ints, values], "run": answer}
     with open("tensorflow.json", "w") as to:
-        json.dump({"models": models, "cases": cases}, to, indent=1)
+        json.dump({"models": models, "cases": cases, "huge": huge()}, to, indent=1)
         to.write("\n")
 
 

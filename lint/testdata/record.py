@@ -115,8 +115,18 @@ class Ir:
         return compiled(ov.Model([self.make(*p)], p, "m"), {n: v for n, v, *_ in self.inputs})
 
 
+class Folded(Ir):
+    """A model of constants alone, which OpenVINO computes before the first run."""
+
+    def runs(self):
+        yield "openvino " + ov.__version__.split("-")[0] + " CPU", "all operands constant", "static dims", self.folded
+
+    def folded(self):
+        return compiled(ov.Model([self.make(*(opset8.constant(v) for _, v in self.inputs))], [], "m"), {})
+
+
 class Bags(Ir):
-    """Bags of OpenVINO, which also run on one thread, into memory of 77s: it hides the errors of other threads."""
+    """Operators of OpenVINO that also run on one thread, into memory of 77s: its infer call hides their errors there."""
 
     def runs(self):
         yield from super().runs()
@@ -357,6 +367,13 @@ def evidence():
         yield f"short-vector-past-end-{b}", ["L.2", "L.4"], f"openvino.Gather-{b}", Ir(make, [("d", short), ("i", far)]), np.concatenate([short[:1], np.zeros(4, np.int64)])
         if b < 8:
             yield f"short-vector-negative-{b}", ["L.1"], f"openvino.Gather-{b}", Ir(make, [("d", short), ("i", i64(-1, -2, -3))]), np.zeros(3, np.int64)
+    for b, op in ((1, opset1), (7, opset7), (8, opset8)):
+        make = lambda d, i, op=op: op.gather(d, i, axis(op))
+        for kind, d in (("", f32(5, 2)), ("-vector", short)):
+            yield f"folded-past-end-{b}{kind}", ["L.2"], f"openvino.Gather-{b}", Folded(make, [("d", d), ("i", i64(0, 5, 1000))]), np.concatenate([d[:1], np.zeros_like(d[:2])])
+            yield f"folded-negative-{b}{kind}", ["L.1"], f"openvino.Gather-{b}", Folded(make, [("d", d), ("i", i64(-1, -2, -3))]), d[[-1, -2, -3]]
+    beyond = np.array([[0, 1], [5, 0], [2, 3]], np.int32)
+    yield "elements-past-end", ["L.2", "L.4"], "openvino.GatherElements-6", Bags(lambda d, i: opset8.gather_elements(d, i, 0), [("d", f32(5, 2)), ("i", beyond)]), None
     for name, ds, is_, b in (("one", (1, 3), (4, 1), 1), ("trailing", (2, 1, 3), (2, 4, 1), 2), ("leading", (1, 2, 3), (4, 2, 1), 2), ("divisor", (2, 3), (4, 1), 1)):
         d, i = f32(*ds), np.arange(np.prod(is_), dtype=np.int64).reshape(is_) % 3
         want = None
