@@ -6,12 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/garner-go/garner/convert"
+	"github.com/garner-go/garner/lint/fix"
 	"github.com/garner-go/garner/model"
 )
 
@@ -95,5 +99,56 @@ func TestBig(t *testing.T) {
 	got, err := row.Bytes()
 	if err != nil || !bytes.Equal(got, last) {
 		t.Errorf("the last row is %v (%v)", row, err)
+	}
+}
+
+// TestBigTyped converts and mends a model whose table of 64 MiB is encoded, as varints of a byte each. Each
+// decodes it several times, and has it in memory once at most, for runs of both models.
+func TestBigTyped(t *testing.T) {
+	const rows, columns = 1 << 13, 1 << 10
+	varint := func(field, n uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(nil, protowire.Number(field), protowire.VarintType), n)
+	}
+	text := func(field uint64, b []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, protowire.Number(field), protowire.BytesType), b)
+	}
+	value := func(name string, dim []byte) []byte {
+		return slices.Concat(text(1, []byte(name)), text(2, text(1, slices.Concat(varint(1, 7), text(2, dim)))))
+	}
+	table := slices.Concat(varint(1, rows), varint(1, columns), varint(2, 7), text(8, []byte("w")), text(7, bytes.Repeat([]byte{5}, rows*columns)))
+	node := slices.Concat(text(1, []byte("w")), text(1, []byte("i")), text(2, []byte("y")), text(4, []byte("Gather")))
+	open1 := text(1, text(2, []byte("n")))
+	graph := slices.Concat(text(1, node), text(5, table), text(11, value("i", open1)), text(12, value("y", slices.Concat(open1, text(1, varint(1, columns))))))
+	dir := t.TempDir()
+	source := filepath.Join(dir, "source.onnx")
+	if err := os.WriteFile(source, slices.Concat(varint(1, 8), text(8, varint(2, 13)), text(7, graph)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m := open(t, source)
+	for name, do := range map[string]func() error{
+		"out.onnx": func() error {
+			_, err := convert.File(t.Context(), m, filepath.Join(dir, "out.onnx"), convert.Options{})
+			return err
+		},
+		"out.xml": func() error {
+			_, err := convert.File(t.Context(), m, filepath.Join(dir, "out.xml"), convert.Options{})
+			return err
+		},
+		"fixed": func() error {
+			_, err := fix.File(t.Context(), source, filepath.Join(dir, "fixed.onnx"), fix.Options{})
+			return err
+		},
+	} {
+		runtime.GC()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := do(); err != nil {
+			t.Fatal(name, err)
+		}
+		runtime.ReadMemStats(&after)
+		n := after.TotalAlloc - before.TotalAlloc
+		if t.Logf("%s: %d KiB allocated", name, n>>10); n > 100<<20 {
+			t.Errorf("%s took %d bytes", name, n)
+		}
 	}
 }

@@ -4,7 +4,8 @@
 //	report, err := convert.File(ctx, m, "model.xml", convert.Options{})
 //
 // It converts models that consist of gathers and of the operators around them that
-// "garner run" runs, and refuses any other by the name of its node before it writes a byte. It
+// "garner run" runs, and the branch of an If or a Case that a constant chooses. It refuses
+// any other by the name of its node before it writes a byte. Bags are OpenVINO's, and TensorFlow's of segments. It
 // keeps what the source's runtime makes of an index outside: guards in the graph make the
 // target refuse it, or answer it, where the source does. [Options] choose cheaper ways.
 //
@@ -42,8 +43,13 @@ const (
 
 var outsides = []string{"keep", "clamp", "as-is"}
 
-// String gives the name of a way.
-func (o Outside) String() string { return outsides[o] }
+// String gives the name of a way; "Outside(9)" for one that there is not.
+func (o Outside) String() string {
+	if int(o) < len(outsides) {
+		return outsides[o]
+	}
+	return fmt.Sprintf("Outside(%d)", uint8(o))
+}
 
 // ParseOutside finds a way by its name: keep, clamp or as-is.
 func ParseOutside(name string) (Outside, error) {
@@ -55,6 +61,35 @@ func ParseOutside(name string) (Outside, error) {
 	return Keep, garner.Errorf(garner.ErrAttribute, "%q is no way to treat indices outside; there are %s", name, strings.Join(outsides, ", "))
 }
 
+// Defaults says what becomes of inputs with a default: of initializers among the inputs of an
+// ONNX model, which ONNX Runtime lets a caller give or leave out.
+type Defaults uint8
+
+// The ways.
+const (
+	DefaultsKept     Defaults = iota // they stay that, in ONNX; OpenVINO IR has none, so a model with one is refused
+	DefaultsInput                    // they become inputs that every caller gives
+	DefaultsConstant                 // they become constants, and no caller gives them
+)
+
+var defaults = []string{"keep", "input", "constant"}
+
+// String gives the name of a way; "Defaults(9)" for one that there is not.
+func (d Defaults) String() string {
+	if int(d) < len(defaults) {
+		return defaults[d]
+	}
+	return fmt.Sprintf("Defaults(%d)", uint8(d))
+}
+
+// ParseDefaults finds a way by its name: keep, input or constant.
+func ParseDefaults(name string) (Defaults, error) {
+	if i := slices.Index(defaults, name); i >= 0 {
+		return Defaults(i), nil
+	}
+	return DefaultsKept, garner.Errorf(garner.ErrAttribute, "%q is no way to treat inputs with a default; there are %s", name, strings.Join(defaults, ", "))
+}
+
 // Classes of errors.
 var (
 	ErrUnsupported = errors.New("it is not converted")      // a node that the conversion does not know
@@ -64,8 +99,9 @@ var (
 
 // Options say how a model is converted.
 type Options struct {
-	Outside Outside
-	Lossy   bool // accept nodes that the target computes less exactly; each is noted
+	Outside  Outside
+	Defaults Defaults
+	Lossy    bool // accept nodes that the target computes less exactly; each is noted
 
 	runtime string // the source's
 }
@@ -87,9 +123,12 @@ func (n Note) String() string {
 
 // A Report says what a conversion did.
 type Report struct {
-	Files []string // that were written, the model first
-	Nodes int      // of the target
-	Notes []Note   // in the order of the source's nodes
+	Files  []string // that were written, the model first
+	Target string   // the format that they have: "ONNX" or "OpenVINO IR"
+	Nodes  int      // of the target
+	Notes  []Note   // in the order of the source's nodes
+
+	Compared Comparison // of garner's own runs of the source and of the target
 }
 
 // Extensions lists the extensions that File takes.
@@ -115,10 +154,14 @@ func targetOf(path string) (*target, error) {
 //
 // A node that is not converted is an ErrUnsupported, one of a dtype that the target lacks
 // an ErrDType, and one that the target computes less exactly an ErrLossy without
-// Options.Lossy; all are *model.Error at the node. An output that is an input, or a file
+// Options.Lossy; all are *model.Error at the node. An Outside or a Defaults that there is not is
+// an ErrAttribute. An output that is an input, or a file
 // of the source model, is refused. What cannot be read back equal is an ErrReread.
 func File(ctx context.Context, m *model.Model, path string, o Options) (*Report, error) {
 	p, err := read(m, path, o)
+	if err == nil {
+		err = p.denormals(ctx)
+	}
 	if err != nil {
 		return nil, model.InFile(m.Path, err)
 	}
@@ -131,15 +174,18 @@ func read(m *model.Model, path string, o Options) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if int(o.Outside) >= len(outsides) || int(o.Defaults) >= len(defaults) {
+		return nil, garner.Errorf(garner.ErrAttribute, "the options are %s and %s; the ways are %s, and %s", o.Outside, o.Defaults, strings.Join(outsides, ", "), strings.Join(defaults, ", "))
+	}
 	from := sources[m.Format]
 	if from == nil {
 		return nil, garner.Errorf(ErrUnsupported, "a model of %s is not converted; those of ONNX, OpenVINO IR, TensorFlow and LiteRT are", m.Format)
 	}
 	if m.Graph == nil || len(m.Graph.Outputs) == 0 {
-		return nil, garner.Errorf(nil, "it has no outputs, and there is nothing to convert")
+		return nil, garner.Errorf(ErrUnsupported, "it has no outputs, and there is nothing to convert")
 	}
 	o.runtime = from.runtime
-	p := &program{target: t, options: o, noted: make(map[Note]bool)}
+	p := &program{target: t, options: o, noted: make(map[Note]bool), zeroed: make(map[*model.Node]bool), tables: make(map[*model.Node]*compressed)}
 	if err := p.read(m, from); err != nil {
 		return nil, err
 	}
@@ -151,28 +197,17 @@ func read(m *model.Model, path string, o Options) (*program, error) {
 
 // finish checks a program for its target, and drops nodes that nothing reads.
 func (p *program) finish() error {
-	read := make(map[*value]bool)
-	for _, o := range p.outputs {
-		read[o.value] = true
+	if p.proven(p.reads()); p.err != nil {
+		return model.AtNode(p.at, p.err)
 	}
-	var kept []*node
-	for i := len(p.nodes) - 1; i >= 0; i-- {
-		if n := p.nodes[i]; read[n.out] {
-			kept = append(kept, n)
-			for _, v := range n.in {
-				read[v] = true
-			}
-		}
-	}
-	p.nodes = p.nodes[:0:0]
-	for i := len(kept) - 1; i >= 0; i-- {
-		p.nodes = append(p.nodes, kept[i])
-	}
+	read := p.reads()
+	p.nodes = slices.DeleteFunc(p.nodes, func(n *node) bool { return !read[n.out] && (n.also == nil || !read[n.also]) })
 	for _, n := range p.nodes {
 		p.at = n.origin
 		p.check(n)
 		if p.target == irTarget {
 			p.exact(n)
+			p.limits(n)
 		}
 		if p.err != nil {
 			return model.AtNode(n.origin, p.err)
@@ -191,6 +226,22 @@ func (p *program) finish() error {
 	return p.err
 }
 
+// reads lists the values that results need.
+func (p *program) reads() map[*value]bool {
+	read := make(map[*value]bool)
+	for _, o := range p.outputs {
+		read[o.value] = true
+	}
+	for _, n := range slices.Backward(p.nodes) {
+		if read[n.out] || n.also != nil && read[n.also] {
+			for _, v := range n.in {
+				read[v] = true
+			}
+		}
+	}
+	return read
+}
+
 // holds refuses an input or an output of a dtype that the target does not move.
 func (p *program) holds(kind, name string, v *value) {
 	if !p.target.takes(opReshape, v.spec.DType) {
@@ -205,8 +256,12 @@ func (p *program) exact(n *node) {
 		case garner.F64:
 			p.lossy("OpenVINO computes f64 as f32")
 		case garner.I64, garner.U64:
-			if n.op == opSlice && i > 0 && i < len(n.in) || !v.held() {
-				continue // bounds outside are clamped, and mean the same
+			bound := n.op == opSlice && i > 0 && i < len(n.in)
+			if bound && v.fed() {
+				p.lossy("OpenVINO cuts an input of 64-bit integers to i32, and a start, an end or a step beyond that becomes another one, as the greatest i64 becomes -1")
+			}
+			if bound || !v.held() {
+				continue // constant bounds outside are clamped, and mean the same
 			}
 			if v.wide == 0 {
 				wide, err := v.beyond32()
@@ -222,6 +277,30 @@ func (p *program) exact(n *node) {
 			}
 		}
 	}
+}
+
+// fed reports whether elements of an input of the model with 64-bit integers come to a value as they are.
+func (v *value) fed() bool {
+	seen := map[*value]bool{}
+	todo := []*value{v}
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		switch {
+		case seen[v]:
+		case v.from == nil && !v.held() && v.spec.DType.Bits() == 64:
+			return true
+		case v.from != nil:
+			switch v.from.op {
+			case opConcat:
+				todo = append(todo, v.from.in...)
+			case opCast, opGather, opGatherND, opGatherElements, opSlice, opReshape, opSqueeze, opUnsqueeze, opTranspose, opExpand, opTile, opIdentity:
+				todo = append(todo, v.from.in[0])
+			}
+		}
+		seen[v] = true
+	}
+	return false
 }
 
 // beyond32 reports whether a constant of 64-bit integers has one that i32 does not hold.

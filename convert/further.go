@@ -71,19 +71,26 @@ var irSplit = splitOf(func(c *call) int64 { return c.constantInteger(1) }, func(
 })
 
 // irVariadicSplit has lengths, of which one may be -1: what the others leave.
-var irVariadicSplit = splitOf(func(c *call) int64 { return c.constantInteger(1) }, func(c *call, length int) []int64 {
-	list, _ := c.list("split_lengths", 2)
-	list = slices.Clone(list)
-	if at := slices.Index(list, -1); at >= 0 {
-		list[at] = int64(length)
-		for i, n := range list {
-			if i != at {
-				list[at] -= min(max(n, 0), int64(length))
+var irVariadicSplit = splitOf(func(c *call) int64 { return c.constantInteger(1) }, variadicLengths("split_lengths", 2))
+
+func variadicLengths(name string, i int) func(c *call, length int) []int64 {
+	return func(c *call, length int) []int64 {
+		list, _ := c.list(name, i)
+		list = slices.Clone(list)
+		if at := slices.Index(list, -1); at >= 0 {
+			list[at] = int64(length)
+			for i, n := range list {
+				if i != at {
+					list[at] -= min(max(n, 0), int64(length))
+				}
 			}
 		}
+		return list
 	}
-	return list
-})
+}
+
+// liteSplitV has the axis as its last input.
+var liteSplitV = splitOf(func(c *call) int64 { return c.constantInteger(2) }, variadicLengths("size_splits", 1))
 
 // absOf converts Abs. Of integers it is a Select, because OpenVINO drops an Abs of what it
 // folds.
@@ -97,27 +104,38 @@ func absOf(c *call) {
 		if d.Bits() < 32 {
 			wide = c.cast(x, garner.I32) // which holds the number that the dtype lacks, and whose conversion back cuts bits off
 		}
+		c.leaves(d)
+		if d == garner.I8 && c.options.runtime == openVINO {
+			c.lossy("%s of -128 is 127 in OpenVINO, and -128 elsewhere", c.node.Op)
+		}
 		zero := c.number(wide.spec.DType, 0)
 		c.set(c.cast(c.choose(c.two(opLess, wide, zero), c.one(opNeg, wide), wide), d))
-	case d == garner.F32 || d == garner.F64:
+	case d == garner.F32 || d == garner.F64 || d == garner.F16 || d == garner.BF16:
+		c.rounds("Abs", x)
 		if (c.target == irTarget || c.options.runtime == openVINO) && !x.varies() {
 			c.fail(ErrUnsupported, "Abs of what nodes compute of constants is not converted: OpenVINO leaves it out; make it a constant")
 		}
 		c.set(c.one(opAbs, x))
 	default:
-		c.fail(garner.ErrDType, "Abs of %s is not converted; that of integers, f32 and f64 is", d)
+		c.fail(garner.ErrDType, "Abs of %s is not converted; that of integers, f16, f32 and f64 is", d)
 	}
 }
 
 // varies reports whether a value depends on an input of the model.
-func (v *value) varies() bool {
+func (v *value) varies() bool { return v.depends(true) }
+
+// reads reports whether a value depends on elements of an input of the model.
+func (v *value) reads() bool { return v.depends(false) }
+
+// depends is varies; without shapes it leaves out what is of the shape of an input alone.
+func (v *value) depends(shapes bool) bool {
 	seen := map[*value]bool{}
 	todo := []*value{v}
 	for len(todo) > 0 {
 		v := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
 		switch {
-		case seen[v]:
+		case seen[v], !shapes && v.from != nil && v.from.op == opShape:
 		case v.from != nil:
 			todo = append(todo, v.from.in...)
 		case !v.held():

@@ -1,9 +1,13 @@
 package convert
 
 import (
+	"context"
+	"math"
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/run"
+	"github.com/garner-go/garner/model"
 )
 
 // An outcome is what a runtime makes of an index outside of its axis.
@@ -42,11 +46,21 @@ func (p policy) String() string {
 //
 // It then turns a bad index into one that the target refuses, into one that the target
 // answers with zeros, or into 0 and the result into zeros.
-func (p *program) gather(o op, data, indices *value, axis, batch int, from policy) *value {
+func (p *program) gather(o op, data, indices *value, axis, batch int, from policy) (made *value) {
+	return p.gatherBy(o, data, indices, axis, batch, from, p.target.policies[o], nil)
+}
+
+// gatherBy is gather where the target's own gather is what take makes, of a policy of its own; nil: bare. data is the
+// table then.
+func (p *program) gatherBy(o op, data, indices *value, axis, batch int, from, to policy, take func(indices *value) *value) (made *value) {
 	if p.err != nil {
 		return p.add(&node{op: o, in: []*value{data, indices}}, data.spec.DType)
 	}
-	to := p.target.policies[o]
+	indices = p.folded(indices)
+	p.guarding = true
+	defer func() { p.guarding = false }()
+	noted := p.looksUp(o, data, indices, axis, batch)
+	refuses, given := from.outside == refused, indices
 	switch dtype := indices.spec.DType; {
 	case !dtype.IsInteger() || dtype.Packed():
 		p.fail(garner.ErrDType, "its indices are %s; they are integers of 8 bits and more", indices.spec)
@@ -57,54 +71,160 @@ func (p *program) gather(o op, data, indices *value, axis, batch int, from polic
 		p.note("replaced", "an index outside reads other memory in %s; it is %s here", p.options.runtime, map[Outside]string{Keep: "refused", Clamp: "clamped", AsIs: "what the target makes of it"}[p.options.Outside])
 		from.outside = refused
 	}
-	if inside := p.inside(o, data, indices, axis, from); inside != nil {
-		return p.bare(o, data, inside, axis, batch)
+	if take == nil {
+		take = func(indices *value) *value { return p.bare(o, data, indices, axis, batch) }
 	}
-	g := &guard{program: p, op: o, data: data, indices: indices, axis: axis, batch: batch, from: from}
+	g := &guard{program: p, op: o, data: data, indices: indices, axis: axis, batch: batch, from: from, take: take}
+	if inside := g.inside(given); inside != nil {
+		return take(inside)
+	}
+	p.emptyIndices(o, given)
+	if refuses && p.options.Outside == Keep {
+		noted.guard = g
+		defer func() { noted.made = made }()
+	}
 	switch {
 	case p.options.Outside == AsIs:
 		if from != to {
 			p.note("unguarded", "in the source, %s; in the target, %s", from, to)
 		}
-		return p.bare(o, data, indices, axis, batch)
+		return take(indices)
 	case p.options.Outside == Clamp:
 		p.note("guarded", "indices outside are clamped")
-		return p.bare(o, data, g.clamped(), axis, batch)
+		return take(g.clamped())
 	case from == to && (o == opGather || p.target == onnxTarget):
-		return p.bare(o, data, indices, axis, batch)
+		return take(indices)
 	case from.outside == zeros && to.outside == zeros:
 		p.note("guarded", "negative indices become the axis's length, and yield zeros")
-		return p.bare(o, data, p.choose(g.negative(), g.length(), indices), axis, batch)
+		return take(p.choose(g.negative(), g.length(), indices))
 	case from.outside == zeros:
 		p.note("guarded", "indices outside yield zeros")
 		return g.zeroed()
 	case p.target == onnxTarget:
 		p.note("guarded", "negative indices become the axis's length, which is refused")
-		return p.bare(o, data, p.choose(g.negative(), g.length(), indices), axis, batch)
+		return take(p.choose(g.negative(), g.length(), indices))
 	default:
 		p.note("guarded", "indices outside are refused, by a GatherElements of one element; with one thread OpenVINO reports that by start_async and wait alone: its infer call loses every error of a node, and leaves the result as it was")
 		return g.asserted()
 	}
 }
 
-// inside gives indices of a Gather that are constants inside of a known axis, counted from the
-// front: they need no guard. It gives nil for others.
-func (p *program) inside(o op, data, indices *value, axis int, from policy) *value {
-	length, known := data.dim(axis)
-	list, ok := indices.integers()
-	if o != opGather || !ok || !known {
+// inside gives constant indices of known axes that are all inside, as the target counts them: they
+// need no guard. It gives nil for others, and refuses one outside where the target
+// would be a model that OpenVINO does not load, because it knows all of its guard.
+func (g *guard) inside(given *value) *value {
+	lengths := g.lengths()
+	dtype := given.spec.DType
+	switch {
+	case lengths == nil:
+		return nil
+	case g.op == opGatherElements && empty(given.spec):
+		return g.indices
+	case !given.held():
 		return nil
 	}
-	list = slices.Clone(list)
-	for i, n := range list {
-		if n < 0 && from.fromEnd {
-			list[i] += int64(length)
+	negative, within := false, true
+	size, last := dtype.Bits()/8, len(lengths)-1
+	component := -1
+	err := given.each(context.Background(), func(_ int64, b []byte) error {
+		for ; len(b) >= size && within; b = b[size:] {
+			if component++; component > last {
+				component = 0
+			}
+			i, length := integerOf(dtype, b), int64(lengths[component])
+			less := i < 0 && g.from.fromEnd
+			negative = negative || less
+			if less {
+				i += length
+			}
+			if within = i >= 0 && i < length; !within && g.target == irTarget && g.from.outside == refused && g.options.Outside == Keep {
+				g.fail(garner.ErrShape, "its constant indices have %d, which is outside of an axis of %d: every run is refused; mend the model, or set Outside to Clamp", integerOf(dtype, b), length)
+			}
 		}
-		if list[i] < 0 || list[i] >= int64(length) {
+		return nil
+	})
+	switch {
+	case err != nil:
+		if g.err == nil {
+			g.err = err
+		}
+		return g.indices
+	case !within:
+		return nil
+	case negative && (g.op == opGatherElements || g.target != onnxTarget):
+		return g.positive()
+	}
+	return g.indices
+}
+
+// foldMost is how many bytes a run may take that folds indices.
+const foldMost = 1 << 20
+
+// folded gives indices that nodes compute of constants as one constant, as garner's own run of the
+// source has them. Those that it does not run, or that take more than foldMost, stay as they are.
+func (p *program) folded(indices *value) *value {
+	if p.err != nil || p.at == nil || indices.held() || indices.varies() {
+		return indices
+	}
+	for _, v := range p.at.Inputs {
+		if v == nil || p.values[v] != indices {
+			continue
+		}
+		made, err := run.Values(context.Background(), p.source, []*model.Value{v}, nil, foldMost)
+		if err == nil {
+			made[0], err = made[0].Clone()
+		}
+		if err != nil || made[0].DType() != indices.spec.DType {
+			return indices
+		}
+		constant := p.hold(made[0])
+		constant.wanted = v.Name
+		return constant
+	}
+	return indices
+}
+
+// lengths gives the axes that indices are of, those of a tuple of GatherND one after the other; nil where one is not known.
+func (g *guard) lengths() []int {
+	first, n := g.axis, 1
+	switch rank, _ := g.indices.rank(); g.op {
+	case opGatherND:
+		if first, n = g.batch, g.components(); n == 0 {
 			return nil
 		}
+	case opGatherElements, opScatter:
+		for i := range rank {
+			d, ok := g.data.dim(i)
+			if e, also := g.indices.dim(i); i != g.axis && (!ok || !also || e > d) {
+				return nil
+			}
+		}
 	}
-	return p.whole(indices.spec.DType, indices.tensor.Rank() == 1, list...)
+	list := make([]int, n)
+	for i := range list {
+		d, ok := g.data.dim(first + i)
+		if !ok {
+			return nil
+		}
+		list[i] = d
+	}
+	return list
+}
+
+// integerOf reads a little-endian integer; one of u64 that i64 does not hold is the greatest of i64.
+func integerOf(dtype garner.DType, b []byte) int64 {
+	bits := dtype.Bits()
+	var n uint64
+	for i := range bits / 8 {
+		n |= uint64(b[i]) << (8 * i)
+	}
+	switch {
+	case !dtype.IsUnsigned():
+		return int64(n<<(64-bits)) >> (64 - bits)
+	case n > math.MaxInt64:
+		return math.MaxInt64
+	}
+	return int64(n)
 }
 
 // A guard has the operands of a gather, and what is computed of them once.
@@ -114,6 +234,7 @@ type guard struct {
 	data, indices *value
 	axis, batch   int
 	from          policy
+	take          func(indices *value) *value // makes the target's own gather
 
 	s, less, w, outside *value
 }
@@ -143,6 +264,9 @@ func (g *guard) components() int {
 		g.fail(garner.ErrShape, "its tuples have %d components, and its data %d dims behind its batch dims", n, most)
 		return 0
 	}
+	if ok && n == 0 && g.target == irTarget {
+		g.fail(ErrUnsupported, "its tuples have no components, which OpenVINO does not load")
+	}
 	if !ok {
 		g.fail(garner.ErrShape, "the last dim of its indices %s is not known, and a GatherND needs it for the rank of its result; declare it", g.indices.label())
 	}
@@ -158,11 +282,24 @@ func (g *guard) negative() *value {
 	return g.less
 }
 
+// vast reports whether an axis is known to have more rows than OpenVINO's comparisons tell apart.
+func (g *guard) vast() bool {
+	return slices.ContainsFunc(g.data.spec.Dims, func(d garner.Dim) bool { return d.Known() && d.Min >= 1<<24 })
+}
+
+// selected is choose of indices.
+func (g *guard) selected(condition, x, y *value) *value {
+	if g.vast() {
+		return g.choose(condition, x, y)
+	}
+	return g.add(&node{op: opSelect, in: []*value{condition, x, y}}, x.spec.DType)
+}
+
 // positive gives w.
 func (g *guard) positive() *value {
 	if g.w == nil {
 		if g.w = g.indices; g.from.fromEnd {
-			g.w = g.choose(g.negative(), g.two(opAdd, g.indices, g.length()), g.indices)
+			g.w = g.selected(g.negative(), g.two(opAdd, g.indices, g.length()), g.indices)
 		}
 	}
 	return g.w
@@ -170,7 +307,11 @@ func (g *guard) positive() *value {
 
 func (g *guard) bad() *value {
 	if g.outside == nil {
-		g.outside = g.two(opOr, g.two(opLess, g.positive(), g.number(0)), g.two(opGreatEq, g.positive(), g.length()))
+		compare := g.two
+		if g.vast() {
+			compare = g.ordered
+		}
+		g.outside = g.two(opOr, compare(opLess, g.positive(), g.number(0)), compare(opGreatEq, g.positive(), g.length()))
 	}
 	return g.outside
 }
@@ -201,19 +342,23 @@ func (g *guard) clamped() *value {
 // Nor does OpenVINO then fold the gather of an axis of length 1, and the guard with it: a scalar
 // index stays a vector until behind the gather.
 func (g *guard) asserted() *value {
-	bad := g.bad()
-	if g.op == opGatherElements {
-		bad = g.longer(bad)
+	scalar := g.needRank(g.indices) == 0
+	made := g.certain(g.refuses())
+	taken := g.take(made)
+	if scalar {
+		return g.squeeze(taken, []int64{int64(g.axis)})
 	}
-	bad = g.reshape(g.cast(bad, garner.I64), g.of(-1), false)
+	return taken
+}
+
+// certain gives w, clamped, that OpenVINO has only where nothing is bad; a vector of one where it is a scalar.
+func (g *guard) certain(bad *value) *value {
+	zero := g.zeroUnless(bad)
 	w := g.two(opMin, g.two(opMax, g.positive(), g.number(0)), g.two(opSub, g.length(), g.number(1)))
 	rank := g.needRank(w)
-	scalar := rank == 0
-	if scalar {
+	if rank == 0 {
 		w = g.reshape(w, g.of(1), false)
 	}
-	good := g.reduceProd(g.two(opSub, g.of(1), bad), []int64{0}, true)
-	zero := g.add(&node{op: opGatherElements, in: []*value{g.of(0), g.two(opSub, g.of(1), good)}}, garner.I64)
 	made := g.add(&node{op: opTile, in: []*value{w, g.two(opAdd, g.of(slices.Repeat([]int64{1}, max(rank, 1))...), zero)}}, w.spec.DType)
 	if g.op == opGatherND { // OpenVINO wants to know how long a tuple is
 		made = g.reshape(made, g.of(append(make([]int64, max(rank, 1)-1), int64(g.components()))...), true)
@@ -221,21 +366,67 @@ func (g *guard) asserted() *value {
 	if made.from != nil {
 		made.spec.Rank, made.spec.Dims = w.spec.Rank, w.spec.Dims
 	}
-	taken := g.bare(g.op, g.data, made, g.axis, g.batch)
-	if scalar {
-		return g.squeeze(taken, []int64{int64(g.axis)})
-	}
-	return taken
+	return made
 }
 
-// longer is bad too where indices of GatherElements are longer than data off the axis: the
+// refuses tells the indices that the source refuses, those of GatherElements and ScatterElements that are longer than their data among them.
+func (g *guard) refuses() *value {
+	bad := g.bad()
+	if g.op == opGatherElements || g.op == opScatter {
+		bad = g.longer(bad)
+	}
+	return bad
+}
+
+// zeroUnless gives [0] where nothing is bad, and is refused else, by a GatherElements that looks up an
+// element behind it.
+func (g *guard) zeroUnless(bad *value) *value {
+	if !bad.varies() {
+		g.fail(ErrUnsupported, "nodes compute its indices of constants, and OpenVINO does not load a guard of these; make the indices one constant, or set Outside to Clamp")
+	}
+	bad = g.reshape(g.cast(bad, garner.I64), g.of(-1), false)
+	good := g.reduceProd(g.two(opSub, g.of(1), bad), []int64{0}, true)
+	return g.add(&node{op: opGatherElements, in: []*value{g.of(0), g.two(opSub, g.of(1), good)}}, garner.I64)
+}
+
+// proven has results wait for gathers that no result reads in the target and that refuse indices in
+// the source all the same, as that of Size(Gather(x, i)): the first result that can be tiled is
+// tiled once, a number of times that depends on the proof of each.
+func (p *program) proven(read map[*value]bool) {
+	for _, l := range p.lookups {
+		if l.guard == nil || read[l.made] || !p.runsIn[l.node] {
+			continue
+		}
+		p.at, p.guarding = l.node, true
+		i := slices.IndexFunc(p.outputs, func(o result) bool { return p.target.takes(opTile, o.spec.DType) })
+		if i < 0 {
+			p.fail(ErrUnsupported, "it refuses indices, and no result can be made to wait for that")
+			return
+		}
+		o := &p.outputs[i]
+		x, rank := o.value, p.needRank(o.value)
+		times := p.two(opAdd, p.of(slices.Repeat([]int64{1}, max(rank, 1))...), l.guard.zeroUnless(l.guard.refuses()))
+		var made *value
+		if rank == 0 {
+			made = p.squeeze(p.tile(p.reshape(x, p.of(1), false), times), []int64{0})
+		} else {
+			made = p.tile(x, times)
+		}
+		made.spec, made.dimNames = x.spec, x.dimNames
+		o.value = made
+		p.note("guarded", "no result reads its elements, and indices outside are refused all the same")
+		p.at, p.guarding = nil, false
+	}
+}
+
+// longer is bad too where indices of GatherElements or ScatterElements are longer than data off the axis: the
 // rows that OpenVINO is given of data are as many as those of indices.
 func (g *guard) longer(bad *value) *value {
 	for i := range g.needRank(g.data) {
 		d, ok := g.data.dim(i)
 		e, also := g.indices.dim(i)
 		if i != g.axis && (!ok || !also || e > d) {
-			more := g.two(opGreater, g.program.length(g.indices, i, garner.I64), g.program.length(g.data, i, garner.I64))
+			more := g.ordered(opGreater, g.program.length(g.indices, i, garner.I64), g.program.length(g.data, i, garner.I64))
 			bad = g.two(opOr, bad, more)
 		}
 	}
@@ -266,7 +457,7 @@ func (g *guard) zeroed() *value {
 			return g.bare(g.op, g.concat(g.axis, g.data, row), g.choose(g.bad(), g.length(), g.positive()), g.axis, g.batch)
 		}
 	}
-	taken := g.bare(g.op, g.data, g.choose(g.bad(), g.number(0), g.positive()), g.axis, g.batch)
+	taken := g.take(g.selected(g.bad(), g.number(0), g.positive()))
 	bad := g.bad()
 	switch g.op {
 	case opGather:
@@ -351,11 +542,18 @@ func (p *program) bare(o op, data, indices *value, axis, batch int) *value {
 			made = p.transpose(made, order)
 		}
 		return made
+	case o == opGather && p.target == irTarget && (indices.from == nil || indices.from.op != opTile): // no guard
+		// OpenVINO divides by 0 where it prepares a Gather that it knows to have no elements.
+		if made := inferGather(&node{op: o, in: []*value{data, indices}, axis: axis, batch: batch}); empty(made) {
+			return p.empty(dtype, made)
+		}
 	case o == opGatherND && p.target == irTarget:
 		// OpenVINO compiles no result of unknown rank.
 		(&guard{program: p, op: o, data: data, indices: indices, batch: batch}).components()
 	case o == opGatherElements && p.target == irTarget:
-		data = p.narrowed(data, indices, axis)
+		if data = p.narrowed(data, indices, axis); empty(indices.spec) { // as of a Gather, which cuts data for it
+			return p.empty(dtype, indices.spec)
+		}
 	}
 	return p.add(&node{op: o, in: []*value{data, indices}, axis: axis, batch: batch}, dtype)
 }
@@ -381,4 +579,19 @@ func (p *program) narrowed(data, indices *value, axis int) *value {
 		data = p.add(&node{op: opGather, in: []*value{data, rows}, axis: i}, data.spec.DType)
 	}
 	return data
+}
+
+// empty reports whether all dims of s are known and one is 0.
+func empty(s garner.Spec) bool {
+	dims, ok := s.Shape()
+	return ok && slices.Contains(dims, 0)
+}
+
+// empty makes a value of known dims without elements.
+func (p *program) empty(dtype garner.DType, s garner.Spec) *value {
+	list := make([]int64, len(s.Dims))
+	for i, d := range s.Dims {
+		list[i] = int64(d.Min)
+	}
+	return p.expand(p.zero(dtype), p.of(list...))
 }

@@ -19,19 +19,23 @@ func (p *program) irFile(layers []*layer) (file, beside []piece, err error) {
 	fmt.Fprintf(&w.layers, "<?xml version=\"1.0\"?>\n<net name=%s version=\"11\">\n\t<layers>\n", quoted(p.graphName()))
 	for _, v := range p.inputs {
 		w.open("Parameter", v.name, 1, []attribute{{"shape", irShape(v.spec)}, {"element_type", irTypes[v.spec.DType].attribute}})
-		w.close(nil, v, v.name)
+		w.close(nil, v, v.name, nil)
 	}
 	offset := int64(0)
-	for _, v := range p.constants(layers) {
+	constants := p.constants(layers)
+	for _, v := range constants {
 		if pad := -offset & (irAlign - 1); pad > 0 {
 			beside, offset = append(beside, piece{bytes: make([]byte, pad)}), offset+pad
 		}
 		size := v.size()
 		w.open("Const", v.name, 1, []attribute{{"element_type", irTypes[v.spec.DType].attribute}, {"shape", irShape(v.spec)}, {"offset", offset}, {"size", size}})
-		w.close(nil, v, "")
+		w.close(nil, v, "", nil)
 		if size > 0 {
 			beside, offset = append(beside, piece{elements: v}), offset+size
 		}
+	}
+	if len(constants) > 0 && offset == 0 {
+		beside = append(beside, piece{bytes: make([]byte, 1)}) // OpenVINO takes no empty file
 	}
 	for _, l := range layers {
 		w.open(l.op, l.name, l.version, l.attributes)
@@ -39,7 +43,7 @@ func (p *program) irFile(layers []*layer) (file, beside []piece, err error) {
 		if l.out.wanted != "" {
 			name = l.out.name
 		}
-		w.close(l.in, l.out, name)
+		w.close(l.in, l.out, name, l.also)
 	}
 	for i, o := range p.outputs {
 		fmt.Fprintf(&w.layers, "\t\t<layer id=\"%d\" name=%s type=\"Result\" version=\"opset1\" output_names=%s>\n", w.next, quoted(p.resultNames[i]), quoted(irName(o.name)))
@@ -70,13 +74,21 @@ func (w *irWriter) open(kind, name string, opset int, attributes []attribute) {
 	}
 }
 
-// close writes the ports of a layer, and ends it.
-func (w *irWriter) close(in []*value, out *value, name string) {
+// close writes the ports of a layer, and ends it. also is its second output, or nil.
+func (w *irWriter) close(in []*value, out *value, name string, also *value) {
 	w.inputs(in)
 	w.layers.WriteString("\t\t\t<output>\n")
 	w.port(len(in), out, name)
-	w.layers.WriteString("\t\t\t</output>\n\t\t</layer>\n")
 	w.ids[out] = [2]int{w.next, len(in)}
+	if also != nil {
+		name := ""
+		if also.wanted != "" {
+			name = also.name
+		}
+		w.port(len(in)+1, also, name)
+		w.ids[also] = [2]int{w.next, len(in) + 1}
+	}
+	w.layers.WriteString("\t\t\t</output>\n\t\t</layer>\n")
 	w.next++
 }
 

@@ -7,71 +7,86 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/departures"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 )
 
-// What OpenVINO's CPU plugin makes of the indices of each gather, as recordings in
-// testdata/conformance have it. It departs from the pages of Gather-1 and Gather-7, which
-// refuse an index outside (openvino-gather-7-past-end-as-run and its neighbours), and from
-// those of GatherND and GatherElements, which have no negative indices
-// (openvino-gathernd-8-negative-rows-as-run, openvino-gatherelements-6-negative-as-run).
+// irGather8 is what OpenVINO's CPU plugin makes of the indices of a Gather-8, as its page says.
+var irGather8 = policy{fromEnd: true, outside: zeros}
+
+// What it makes of those of the other gathers, which is not what their pages say.
 var (
-	irGather8  = policy{fromEnd: true, outside: zeros}
-	irGather7  = policy{outside: zeros}
-	irGatherND = policy{fromEnd: true, outside: undefined}
-	irElements = policy{fromEnd: true, outside: refused}
+	irGatherND = policyAsRun("openvino.GatherND-8")
+	irElements = policyAsRun("openvino.GatherElements-6")
 )
+
+// policyAsRun gives the policy of a gather whose runtime departs from its page.
+func policyAsRun(operator string) policy {
+	g, _ := departures.OfGather(operator)
+	return policy{
+		fromEnd: g.Negative == departures.Counted,
+		outside: map[departures.Answer]outcome{departures.Refused: refused, departures.Zeros: zeros, departures.OtherMemory: undefined}[g.Outside],
+	}
+}
 
 // irSource is OpenVINO IR as OpenVINO's CPU plugin runs it.
 var irSource = &origin{
 	runtime: openVINO,
 	nodes: map[string]func(c *call){
-		"Convert":       irConvert,
-		"ConvertLike":   castLikeOf,
-		"Reshape":       func(c *call) { c.set(c.reshape(c.in(0), c.in(1), c.attribute("special_zero", 0) != 0)) },
-		"Squeeze":       squeezeOf(true),
-		"Unsqueeze":     unsqueezeOf,
-		"Transpose":     transposeOf,
-		"Concat":        concatOf,
-		"Slice":         sliceOf(4, 3),
-		"StridedSlice":  irStridedSlice,
-		"ShapeOf":       irShapeOf,
-		"Broadcast":     irBroadcast,
-		"Tile":          irTile,
-		"Range":         irRange,
-		"ReduceProd":    reduceProdOf("keep_dims", 0),
-		"ReduceSum":     reduceSumOf("keep_dims", 0),
-		"CumSum":        cumSumOf,
-		"Abs":           absOf,
-		"Split":         irSplit,
-		"VariadicSplit": irVariadicSplit,
-		"Select":        irBroadcasts(whereOf),
-		"Clamp":         irClamp,
-		"Floor":         irRound,
-		"Ceiling":       irRound,
-		"Negative":      negOf,
-		"Add":           irBroadcasts(pair(opAdd)),
-		"Subtract":      irBroadcasts(pair(opSub)),
-		"Multiply":      irBroadcasts(pair(opMul)),
-		"Divide":        irBroadcasts(irDivide),
-		"Mod":           irBroadcasts(irQuotient(opMod)),
-		"FloorMod":      irBroadcasts(irQuotient(opFloor)),
-		"Minimum":       irBroadcasts(pair(opMin)),
-		"Maximum":       irBroadcasts(pair(opMax)),
-		"Equal":         irBroadcasts(pair(opEqual)),
-		"NotEqual":      irBroadcasts(func(c *call) { c.set(c.one(opNot, c.compute(opEqual, c.in(0), c.in(1)))) }),
-		"Less":          irBroadcasts(pair(opLess)),
-		"LessEqual":     irBroadcasts(pair(opLessEq)),
-		"Greater":       irBroadcasts(pair(opGreater)),
-		"GreaterEqual":  irBroadcasts(pair(opGreatEq)),
-		"LogicalAnd":    irBroadcasts(pair(opAnd)),
-		"LogicalOr":     irBroadcasts(pair(opOr)),
-		"LogicalXor":    irBroadcasts(pair(opXor)),
-		"LogicalNot":    irNot(opNot),
-		"BitwiseAnd":    irBroadcasts(irBits(opBitAnd, opAnd)),
-		"BitwiseOr":     irBroadcasts(irBits(opBitOr, opOr)),
-		"BitwiseXor":    irBroadcasts(irBits(opBitXor, opXor)),
-		"BitwiseNot":    irNot(opBitNot),
+		"Convert":               irConvert,
+		"ConvertLike":           castLikeOf,
+		"Reshape":               func(c *call) { c.set(c.reshape(c.in(0), c.in(1), c.attribute("special_zero", 0) != 0)) },
+		"Squeeze":               squeezeOf(true),
+		"Unsqueeze":             unsqueezeOf,
+		"Transpose":             transposeOf,
+		"Concat":                concatOf,
+		"Slice":                 sliceOf(4, 3),
+		"StridedSlice":          irStridedSlice,
+		"ShapeOf":               irShapeOf,
+		"Broadcast":             irBroadcast,
+		"Tile":                  irTile,
+		"Range":                 irRange,
+		"ReduceProd":            reduceProdOf("keep_dims", 0),
+		"ReduceSum":             reduceSumOf("keep_dims", 0),
+		"ReduceMax":             extremeOf(opReduceMax, "keep_dims", 0),
+		"ReduceMin":             extremeOf(opReduceMin, "keep_dims", 0),
+		"Pad":                   irPad,
+		"IsNaN":                 isNaNOf,
+		"Sign":                  signOf,
+		"CumSum":                cumSumOf,
+		"Abs":                   absOf,
+		"TopK":                  irTopK,
+		"ScatterElementsUpdate": irScatter,
+		"Split":                 irSplit,
+		"VariadicSplit":         irVariadicSplit,
+		"Select":                irBroadcasts(whereOf),
+		"Clamp":                 irClamp,
+		"Floor":                 irRound,
+		"Ceiling":               irRound,
+		"Negative":              negOf,
+		"Add":                   irBroadcasts(pair(opAdd)),
+		"Subtract":              irBroadcasts(pair(opSub)),
+		"Multiply":              irBroadcasts(pair(opMul)),
+		"Divide":                irBroadcasts(irDivide),
+		"Mod":                   irBroadcasts(irQuotient(opMod)),
+		"FloorMod":              irBroadcasts(irQuotient(opFloor)),
+		"Minimum":               irBroadcasts(pair(opMin)),
+		"Maximum":               irBroadcasts(pair(opMax)),
+		"Equal":                 irBroadcasts(pair(opEqual)),
+		"NotEqual":              irBroadcasts(func(c *call) { c.set(c.one(opNot, c.compute(opEqual, c.in(0), c.in(1)))) }),
+		"Less":                  irBroadcasts(pair(opLess)),
+		"LessEqual":             irBroadcasts(pair(opLessEq)),
+		"Greater":               irBroadcasts(pair(opGreater)),
+		"GreaterEqual":          irBroadcasts(pair(opGreatEq)),
+		"LogicalAnd":            irBroadcasts(pair(opAnd)),
+		"LogicalOr":             irBroadcasts(pair(opOr)),
+		"LogicalXor":            irBroadcasts(pair(opXor)),
+		"LogicalNot":            irNot(opNot),
+		"BitwiseAnd":            irBroadcasts(irBits(opBitAnd, opAnd)),
+		"BitwiseOr":             irBroadcasts(irBits(opBitOr, opOr)),
+		"BitwiseXor":            irBroadcasts(irBits(opBitXor, opXor)),
+		"BitwiseNot":            irNot(opBitNot),
 	},
 	gathers: map[string]func(g *call){
 		"openvino.Gather-1":         irGather,
@@ -80,35 +95,52 @@ var irSource = &origin{
 		"openvino.GatherND-5":       irGatherNDOf,
 		"openvino.GatherND-8":       irGatherNDOf,
 		"openvino.GatherElements-6": irElementsOf,
+
+		"openvino.EmbeddingBagOffsetsSum-3": irOffsets, "openvino.EmbeddingBagOffsets-15": irOffsets,
+		"openvino.EmbeddingBagPackedSum-3": irPacked, "openvino.EmbeddingBagPacked-15": irPacked,
+		"openvino.EmbeddingSegmentsSum-3": irSegments,
 	},
 }
 
 func irGather(g *call) {
+	if c := g.tables[g.node]; c != nil {
+		irBlocks(g, c)
+		return
+	}
+	if v, codes := operators.Misread(g.node); v != nil {
+		g.fail(ErrUnsupported, "a scale or a zero point of its table is %s and its codes are %s, of which OpenVINO decodes another table than its nodes compute; write one that broadcasts to the codes", v.Spec, codes.Spec)
+		return
+	}
 	axis, batch := g.constantInteger(2), int(g.attribute("batch_dims", 0))
 	if g.err != nil {
 		return
 	}
 	pol := irGather8
-	if g.node.Operator != "openvino.Gather-8" {
-		pol = irGather7
+	departs, old := departures.OfGather(g.node.Operator)
+	if old {
+		pol = policyAsRun(departs.Operator)
 	}
-	if data, indices := g.in(0), g.in(1); pol == irGather7 && !data.varies() && !indices.varies() {
-		// OpenVINO computes it when it loads the model, and there counts a negative index from the end.
+	data, indices := g.in(0), g.in(1)
+	atLoad := !data.varies() && !indices.varies()
+	if old && atLoad && departs.NegativeAtLoad != departs.Negative {
 		if list, ok := indices.integers(); !ok || slices.ContainsFunc(list, func(n int64) bool { return n < 0 }) {
 			g.fail(ErrUnsupported, "its data and its indices are constants, and OpenVINO counts a negative one from the end where it folds that, and takes it for outside elsewhere; write it as a number from 0 on")
 			return
 		}
-	} else if pol == irGather7 {
-		g.note("replaced", "OpenVINO's page has it refuse an index outside, and its CPU plugin gives zeros, as recorded in openvino-gather-7-past-end-as-run: so does the target")
+	} else if old {
+		g.note("replaced", "OpenVINO's page has it refuse an index outside, and its CPU plugin gives zeros, as recorded in %s: so does the target", departs.OutsideCase)
 	}
-	data, indices := g.in(0), g.in(1)
 	if batch < 0 {
 		batch += g.needRank(indices)
 	}
-	if d := data.spec.DType; d.IsInteger() && d.Bits() >= 16 && len(data.spec.Dims) == 1 && data.spec.Dims[0].Min <= 64 && len(indices.spec.Dims) <= 1 && indices.spec.Rank.Known() {
-		g.note("replaced", "of a vector of up to 64 integers OpenVINO reads other memory for an index outside; it is 0 here")
+	if !atLoad && departures.ShortVector(data.spec, indices.spec) {
+		g.note("replaced", "of a vector of up to 64 integers and up to 64 indices OpenVINO reads other memory for an index outside; it is 0 here")
 	}
-	g.set(g.gather(opGather, data, indices, g.axisOf(axis, g.needRank(data)), batch, pol))
+	along := g.axisOf(axis, g.needRank(data))
+	if g.err == nil && g.options.Outside == Keep && (&guard{program: g.program, op: opGather, data: data, indices: indices, axis: along, batch: batch, from: pol}).inside(indices) == nil {
+		g.zeroed[g.node] = true
+	}
+	g.set(g.gather(opGather, data, indices, along, batch, pol))
 }
 
 func irGatherNDOf(g *call) {
@@ -132,13 +164,21 @@ func irElementsOf(g *call) {
 	g.set(g.gather(opGatherElements, data, g.in(1), g.axisOf(g.attribute("axis", 0), g.needRank(data)), 0, irElements))
 }
 
-// irBroadcasts refuses an auto_broadcast other than NumPy's.
+// irBroadcasts refuses an auto_broadcast other than NumPy's, and arithmetic that may lack dims in OpenVINO.
 func irBroadcasts(then func(c *call)) func(c *call) {
 	return func(c *call) {
 		mode, _ := c.node.Attributes["auto_broadcast"].(string)
 		if mode = strings.ToLower(mode); mode != "" && mode != "numpy" {
 			c.fail(ErrUnsupported, "its auto_broadcast is %.40q; numpy is converted", mode)
 			return
+		}
+		if operators.DropsDims(c.node) {
+			a, b := c.in(0), c.in(1)
+			m, known := a.rank()
+			if n, also := b.rank(); known && also && n > m && b.oneConstant() && a.varies() {
+				c.fail(ErrUnsupported, "its second input is one number of %d dims, and its first has %d: behind a Gather, a Reshape or a Transpose OpenVINO may leave the others away; write a scalar", n, m)
+				return
+			}
 		}
 		then(c)
 	}
@@ -161,6 +201,9 @@ func irNot(o op) func(c *call) {
 		case x.spec.DType == garner.Bool:
 			c.set(c.one(opNot, x))
 		case o == opBitNot && x.spec.DType.IsInteger() && !x.spec.DType.Packed():
+			if x.spec.DType == garner.U16 {
+				c.leaves(garner.U16)
+			}
 			c.set(c.one(opBitNot, x))
 		default:
 			c.fail(garner.ErrDType, "%s of %s is not converted", c.node.Op, x.spec.DType)
@@ -244,7 +287,7 @@ func irTile(c *call) {
 	case n < rank:
 		repeats = c.concat(0, c.of(slices.Repeat([]int64{1}, rank-n)...), c.cast(repeats, garner.I64))
 	}
-	c.set(c.tile(x, c.cast(repeats, garner.I64)))
+	c.set(c.tiled(x, c.cast(repeats, garner.I64)))
 }
 
 func irRange(c *call) {
@@ -267,6 +310,7 @@ func irRange(c *call) {
 		c.fail(garner.ErrDType, "a range of %s is not converted; that of integers is", to)
 		return
 	}
+	c.leaves(to)
 	c.set(c.cast(c.rangeFrom(in), to))
 }
 
@@ -314,17 +358,35 @@ func irRound(c *call) {
 		c.fail(garner.ErrDType, "%s of %s is not converted; that of integers is", c.node.Op, d)
 		return
 	}
+	if d := c.in(0).spec.DType; d.Bits() >= 32 {
+		c.note("replaced", "OpenVINO rounds %s as f32, and is a little off beyond 2^24; the target is exact", d)
+	}
 	c.set(c.one(opIdentity, c.in(0)))
 }
 
-// irDivide cuts quotients of integers off towards 0, as OpenVINO's CPU plugin does whatever
-// m_pythondiv says.
+// irDivide rounds quotients of integers as OpenVINO's CPU plugin does, which seldom asks m_pythondiv.
 func irDivide(c *call) {
-	if dtype := c.in(0).spec.DType; c.attribute("m_pythondiv", 1) != 0 && dtype.IsInteger() && !dtype.IsUnsigned() {
-		c.departs = true
-		c.note("replaced", "OpenVINO's page has quotients rounded down, and its CPU plugin cuts them off towards 0: so does the target")
+	a, b, o := c.in(0), c.in(1), opDiv
+	if dtype := a.spec.DType; dtype.IsInteger() {
+		when, python := departures.Unknown, c.attribute("m_pythondiv", 1) != 0
+		switch {
+		case a.varies() || b.varies():
+			when = departures.InRun
+		case a.held() && b.held():
+			when = departures.AtLoad
+		}
+		switch departures.Quotient(dtype, python, when) {
+		case departures.Any:
+			c.lossy("OpenVINO rounds a quotient of %s to the nearest where it knows no dims, and elsewhere towards 0, as the target does", dtype)
+		case departures.Down:
+			o = opFloorDiv
+		default:
+			if python && !dtype.IsUnsigned() {
+				c.note("replaced", "OpenVINO's page has quotients rounded down, and its CPU plugin cuts them off towards 0: so does the target")
+			}
+		}
 	}
-	irQuotient(opDiv)(c)
+	irQuotient(o)(c)
 }
 
 // irQuotient is a division of numbers, or its remainder.
@@ -360,15 +422,16 @@ func (c *call) scalarOf(v any) *value {
 
 // irStridedSlice is OpenVINO's StridedSlice, whose masks are lists.
 func irStridedSlice(c *call) {
-	c.stridedSlice(func(name string) func(i int) bool {
+	c.stridedSlice(true, func(name string) func(i int) bool {
 		list, _ := c.list(name, math.MaxInt)
 		return func(i int) bool { return i < len(list) && list[i] != 0 }
 	})
 }
 
 // stridedSlice is NumPy's indexing by slices, integers, newaxis and an ellipsis, as a
-// Slice of the axes that it cuts, and a Squeeze and an Unsqueeze.
-func (c *call) stridedSlice(mask func(name string) func(i int) bool) {
+// Slice of the axes that it cuts, and a Squeeze and an Unsqueeze. masks says that an axis that it takes one
+// element of looks at begin_mask, as OpenVINO has it.
+func (c *call) stridedSlice(masks bool, mask func(name string) func(i int) bool) {
 	x := c.in(0)
 	rank := c.needRank(x)
 	beginMask, endMask := mask("begin_mask"), mask("end_mask")
@@ -411,6 +474,9 @@ func (c *call) stridedSlice(mask func(name string) func(i int) bool) {
 		}
 		from, to, step := begin[i], end[i], steps[i]
 		if shrink(i) {
+			if masks && beginMask(i) {
+				from = 0
+			}
 			to, step = from+1, 1
 			if from == -1 {
 				to = math.MaxInt32

@@ -13,6 +13,7 @@ var irTarget *target
 
 func init() {
 	moved := dtypes(bools, wholes, halves, reals)
+	half := []garner.DType{garner.F16}
 	numbers := dtypes(signed, reals, []garner.DType{garner.U32, garner.U64})
 	irTarget = &target{
 		name: "OpenVINO IR", runtime: openVINO, extension: ".xml", batches: true,
@@ -20,12 +21,16 @@ func init() {
 		policies: map[op]policy{opGather: irGather8, opGatherND: irGatherND, opGatherElements: irElements},
 		types: map[op][]garner.DType{
 			opGather: moved, opGatherND: moved, opGatherElements: moved, opIdentity: moved, opReshape: moved, opSqueeze: moved, opUnsqueeze: moved,
-			opTranspose: moved, opConcat: moved, opSlice: moved, opShape: moved, opCast: moved, opExpand: moved, opTile: moved, opSelect: moved,
-			opRange: signed, opReduceProd: signed, opReduceSum: dtypes(signed, reals), opCumSum: dtypes(signed, reals),
-			opAdd: numbers, opSub: numbers, opMul: numbers, opDiv: numbers, opMin: numbers, opMax: numbers,
-			opAbs:   reals,
-			opNeg:   dtypes(signed, reals),
-			opEqual: dtypes(bools, wholes, reals), opLess: dtypes(wholes, reals), opLessEq: dtypes(wholes, reals), opGreater: dtypes(wholes, reals), opGreatEq: dtypes(wholes, reals),
+			opTranspose: moved, opConcat: moved, opSlice: moved, opShape: moved, opCast: dtypes(moved, []garner.DType{garner.U2, garner.U4, garner.I4}), opExpand: moved, opTile: moved, opSelect: moved,
+			opRange: signed, opReduceProd: signed, opReduceSum: dtypes(signed, reals), opReduceMax: dtypes(signed, reals), opReduceMin: dtypes(signed, reals), opCumSum: dtypes(signed, reals),
+			opAdd: dtypes(numbers, half), opSub: dtypes(numbers, half), opMul: dtypes(numbers, half), opDiv: dtypes(numbers, half), opMin: dtypes(numbers, half), opMax: dtypes(numbers, half),
+			opPad: moved, opNonZero: {garner.Bool, garner.F32, garner.I32, garner.I64, garner.U8},
+			opAbs:  dtypes(half, reals),
+			opSqrt: {garner.F32},
+			opTopK: dtypes(signed, half, reals, []garner.DType{garner.I8, garner.I16, garner.U8}), opScatter: dtypes(bools, wholes, half, reals),
+			opNeg:   dtypes(signed, half, reals),
+			opEqual: dtypes(bools, wholes, half, reals), opLess: dtypes(wholes, half, reals), opLessEq: dtypes(wholes, half, reals), opGreater: dtypes(wholes, half, reals), opGreatEq: dtypes(wholes, half, reals),
+			opBag: dtypes(wholes, halves, reals),
 			opAnd: bools, opOr: bools, opXor: bools, opNot: bools,
 			opBitAnd: wholes, opBitOr: wholes, opBitXor: wholes, opBitNot: wholes,
 		},
@@ -40,9 +45,10 @@ var irLayers = map[op]struct {
 	opset int
 }{
 	opGather: {"Gather", 8}, opGatherND: {"GatherND", 8}, opGatherElements: {"GatherElements", 6},
-	opCast: {"Convert", 1}, opIdentity: {"Convert", 1}, opReshape: {"Reshape", 1}, opSqueeze: {"Squeeze", 1}, opUnsqueeze: {"Unsqueeze", 1},
+	opCast: {"Convert", 1}, opIdentity: {"Reshape", 1}, opReshape: {"Reshape", 1}, opSqueeze: {"Squeeze", 1}, opUnsqueeze: {"Unsqueeze", 1},
 	opTranspose: {"Transpose", 1}, opConcat: {"Concat", 1}, opSlice: {"Slice", 8}, opShape: {"ShapeOf", 3}, opExpand: {"Broadcast", 3},
-	opTile: {"Tile", 1}, opRange: {"Range", 4}, opReduceProd: {"ReduceProd", 1}, opReduceSum: {"ReduceSum", 1}, opCumSum: {"CumSum", 3}, opAbs: {"Abs", 1}, opSelect: {"Select", 1},
+	opTopK: {"TopK", 11}, opScatter: {"ScatterElementsUpdate", 3},
+	opTile: {"Tile", 1}, opRange: {"Range", 4}, opReduceProd: {"ReduceProd", 1}, opReduceSum: {"ReduceSum", 1}, opReduceMax: {"ReduceMax", 1}, opReduceMin: {"ReduceMin", 1}, opPad: {"Pad", 12}, opNonZero: {"NonZero", 3}, opCumSum: {"CumSum", 3}, opAbs: {"Abs", 1}, opSqrt: {"Sqrt", 1}, opSelect: {"Select", 1},
 	opAdd: {"Add", 1}, opSub: {"Subtract", 1}, opMul: {"Multiply", 1}, opDiv: {"Divide", 1}, opMin: {"Minimum", 1}, opMax: {"Maximum", 1},
 	opNeg: {"Negative", 1}, opEqual: {"Equal", 1}, opLess: {"Less", 1}, opLessEq: {"LessEqual", 1}, opGreater: {"Greater", 1}, opGreatEq: {"GreaterEqual", 1},
 	opAnd: {"LogicalAnd", 1}, opOr: {"LogicalOr", 1}, opXor: {"LogicalXor", 1}, opNot: {"LogicalNot", 1},
@@ -51,10 +57,16 @@ var irLayers = map[op]struct {
 
 func irLayer(p *program, n *node) *layer {
 	as := irLayers[n.op]
-	l := &layer{op: as.kind, version: as.opset, in: n.in, out: n.out}
+	l := &layer{op: as.kind, version: as.opset, in: n.in, out: n.out, also: n.also}
 	set := func(name string, value any) { l.attributes = append(l.attributes, attribute{name, value}) }
 	more := func(v *value) { l.in = append(l.in[:len(l.in):len(l.in)], v) }
 	switch n.op {
+	case opBag:
+		l.op, l.version = n.mode, 3
+		if !strings.HasSuffix(n.mode, "Sum") {
+			l.version = 15
+			set("reduction", map[bool]string{true: "mean", false: "sum"}[n.flag])
+		}
 	case opGather:
 		more(p.number(garner.I64, int64(n.axis)))
 		set("batch_dims", int64(n.batch))
@@ -62,7 +74,10 @@ func irLayer(p *program, n *node) *layer {
 		set("batch_dims", int64(n.batch))
 	case opGatherElements, opConcat:
 		set("axis", int64(n.axis))
-	case opCast, opIdentity:
+	case opIdentity: // a Convert to the same dtype between an input and a result ends OpenVINO's process in its third run
+		more(p.of(make([]int64, n.out.spec.Rank.Min)...))
+		set("special_zero", true)
+	case opCast:
 		set("destination_type", irTypes[n.out.spec.DType].attribute)
 	case opReshape:
 		set("special_zero", n.flag)
@@ -77,14 +92,30 @@ func irLayer(p *program, n *node) *layer {
 	case opShape:
 		set("output_type", irTypes[n.out.spec.DType].attribute)
 	case opExpand:
-		set("mode", "bidirectional")
+		mode := "bidirectional" // in which a constant of one number loses the sign of a zero
+		if length, ok := n.in[1].dim(0); n.in[0].hasOne() && ok && length >= n.in[0].spec.Rank.Min {
+			mode = "numpy"
+		}
+		set("mode", mode)
 	case opRange:
 		set("output_type", irTypes[n.out.spec.DType].attribute)
 	case opCumSum:
 		more(p.number(garner.I64, int64(n.axis)))
 		set("exclusive", n.flag)
 		set("reverse", n.batch == 1)
-	case opReduceProd, opReduceSum:
+	case opPad:
+		set("pad_mode", n.mode)
+	case opNonZero:
+		set("output_type", "i64")
+	case opTopK:
+		set("axis", int64(n.axis))
+		set("mode", map[bool]string{true: "min", false: "max"}[n.flag])
+		set("sort", "value")
+		set("stable", true)
+		set("index_element_type", "i64")
+	case opScatter:
+		more(p.number(garner.I64, int64(n.axis)))
+	case opReduceProd, opReduceSum, opReduceMax, opReduceMin:
 		more(p.of(n.list...))
 		set("keep_dims", n.flag)
 	case opDiv:

@@ -13,47 +13,55 @@ var liteGather = policy{outside: refused}
 // liteSource is LiteRT as its Interpreter runs it.
 var liteSource = &origin{
 	runtime: liteRT,
+	unread:  func(*model.Node) bool { return true },
 	nodes: map[string]func(c *call){
-		"DEQUANTIZE":    liteDequantize,
-		"CAST":          unquantised(liteCast),
-		"RESHAPE":       moves(liteReshape),
-		"SQUEEZE":       moves(squeezeDims),
-		"EXPAND_DIMS":   moves(expandDims),
-		"TRANSPOSE":     moves(transposeAny),
-		"CONCATENATION": moves(unfused(concatOf)),
-		"PACK":          moves(packOf),
-		"UNPACK":        moves(unpackOf),
-		"SPLIT":         moves(liteSplit),
-		"SLICE":         moves(sliceOfSize),
-		"STRIDED_SLICE": moves(stridedSliceOfBits),
-		"TILE":          moves(tileOf),
-		"BROADCAST_TO":  moves(func(c *call) { c.set(c.expand(c.in(0), c.in(1))) }),
-		"FILL":          moves(func(c *call) { c.set(c.expand(c.in(1), c.in(0))) }),
-		"SHAPE":         shapeOfType,
-		"RANK":          rankOf,
-		"ZEROS_LIKE":    unquantised(zerosLike),
-		"RANGE":         unquantised(rangeOf),
-		"SELECT":        moves(selectOf),
-		"SELECT_V2":     moves(whereOf),
-		"ADD":           unquantised(unfused(pair(opAdd))),
-		"SUB":           unquantised(unfused(pair(opSub))),
-		"MUL":           unquantised(unfused(pair(opMul))),
-		"DIV":           unquantised(unfused(pair(opDiv))),
-		"FLOOR_DIV":     unquantised(integers(opFloorDiv)),
-		"FLOOR_MOD":     unquantised(integers(opFloor)),
-		"MAXIMUM":       unquantised(integers(opMax)),
-		"MINIMUM":       unquantised(integers(opMin)),
-		"NEG":           unquantised(negOf),
-		"EQUAL":         unquantised(pair(opEqual)),
-		"NOT_EQUAL":     unquantised(notEqual),
-		"LESS":          unquantised(pair(opLess)),
-		"LESS_EQUAL":    unquantised(pair(opLessEq)),
-		"GREATER":       unquantised(pair(opGreater)),
-		"GREATER_EQUAL": unquantised(pair(opGreatEq)),
-		"LOGICAL_AND":   pair(opAnd),
-		"LOGICAL_OR":    pair(opOr),
-		"LOGICAL_NOT":   func(c *call) { c.set(c.one(opNot, c.in(0))) },
-		"REDUCE_PROD":   unquantised(reduceProdOf("keep_dims", 0)),
+		"DEQUANTIZE":     liteDequantize,
+		"CAST":           unquantised(liteCast),
+		"RESHAPE":        moves(liteReshape),
+		"SQUEEZE":        moves(squeezeDims),
+		"EXPAND_DIMS":    moves(expandDims),
+		"TRANSPOSE":      moves(transposeAny),
+		"CONCATENATION":  moves(unfused(concatOf)),
+		"PACK":           moves(packOf),
+		"UNPACK":         moves(unpackOf),
+		"SPLIT":          moves(liteSplit),
+		"SPLIT_V":        moves(liteSplitV),
+		"SLICE":          moves(sliceOfSize),
+		"PAD":            moves(litePad),
+		"PADV2":          moves(padRows(constantMode)),
+		"MIRROR_PAD":     moves(padRows(liteMode)),
+		"BROADCAST_ARGS": unquantised(broadcastArgsOf),
+		"STRIDED_SLICE":  moves(stridedSliceOfBits),
+		"TILE":           moves(tileOf),
+		"BROADCAST_TO":   moves(func(c *call) { c.set(c.expand(c.in(0), c.in(1))) }),
+		"FILL":           moves(func(c *call) { c.set(c.expand(c.in(1), c.in(0))) }),
+		"SHAPE":          shapeOfType,
+		"RANK":           rankOf,
+		"ZEROS_LIKE":     unquantised(zerosLike),
+		"RANGE":          unquantised(rangeOf),
+		"TOPK_V2":        unquantised(lastTopK),
+		"SELECT":         moves(selectOf),
+		"SELECT_V2":      moves(whereOf),
+		"WHERE":          unquantised(whereTrue),
+		"ADD":            unquantised(unfused(pair(opAdd))),
+		"SUB":            unquantised(unfused(pair(opSub))),
+		"MUL":            unquantised(unfused(pair(opMul))),
+		"DIV":            unquantised(unfused(pair(opDiv))),
+		"FLOOR_DIV":      unquantised(integers(opFloorDiv)),
+		"FLOOR_MOD":      unquantised(integers(opFloor)),
+		"MAXIMUM":        unquantised(integers(opMax)),
+		"MINIMUM":        unquantised(integers(opMin)),
+		"NEG":            unquantised(negOf),
+		"EQUAL":          unquantised(pair(opEqual)),
+		"NOT_EQUAL":      unquantised(notEqual),
+		"LESS":           unquantised(pair(opLess)),
+		"LESS_EQUAL":     unquantised(pair(opLessEq)),
+		"GREATER":        unquantised(pair(opGreater)),
+		"GREATER_EQUAL":  unquantised(pair(opGreatEq)),
+		"LOGICAL_AND":    pair(opAnd),
+		"LOGICAL_OR":     pair(opOr),
+		"LOGICAL_NOT":    func(c *call) { c.set(c.one(opNot, c.in(0))) },
+		"REDUCE_PROD":    unquantised(reduceProdOf("keep_dims", 0)),
 	},
 	gathers: map[string]func(g *call){
 		"tflite.GATHER": liteGatherOf, "tflite.GATHER_ND": liteGatherND, "tflite.EMBEDDING_LOOKUP": liteGatherOf,
@@ -92,7 +100,8 @@ func liteGatherND(g *call) {
 		g.set(g.gather(opGatherND, data, indices, 0, 0, liteGather))
 		return
 	}
-	g.departs = true
+	g.insideOnly = "garner's run refuses a tuple with a component outside, where LiteRT looks up rows by their number"
+	g.looksUp(opGatherND, data, indices, 0, 0)
 	g.note("replaced", "LiteRT looks up rows by their number in the data, and takes a tuple with a component beyond its axis whose row is inside: so does the target")
 	var row, rows, bad *value // of each tuple; how many there are
 	zero := g.number(indices.spec.DType, 0)
@@ -107,7 +116,7 @@ func liteGatherND(g *call) {
 			bad = g.two(opOr, bad, g.two(opLess, part, zero))
 		}
 		// A component of which one alone leads behind the data: without them the row does not overflow.
-		bad = g.two(opOr, bad, g.two(opGreatEq, part, rows))
+		bad = g.two(opOr, bad, g.ordered(opGreatEq, part, rows))
 	}
 	row = g.choose(bad, g.number(indices.spec.DType, -1), row)
 	shape := []*value{g.reshape(g.cast(rows, garner.I64), g.of(1), false)}
@@ -123,7 +132,7 @@ func liteGatherND(g *call) {
 func moves(then func(c *call)) func(c *call) {
 	return func(c *call) {
 		if len(c.node.Outputs) == 0 || c.node.Outputs[0] == nil {
-			c.fail(nil, "it has no output")
+			c.fail(garner.ErrAttribute, "it has no output")
 			return
 		}
 		first := c.node.Outputs[0]
@@ -163,7 +172,7 @@ func unfused(then func(c *call)) func(c *call) {
 
 func liteCast(c *call) {
 	if len(c.node.Outputs) == 0 || c.node.Outputs[0] == nil {
-		c.fail(nil, "it has no output")
+		c.fail(garner.ErrAttribute, "it has no output")
 		return
 	}
 	c.set(c.castTo(c.in(0), c.node.Outputs[0].Spec.DType))

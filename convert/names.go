@@ -49,6 +49,13 @@ func (p *program) layers() ([]*layer, error) {
 			}
 			l.out.name = u.of(base, l.op)
 		}
+		if l.also != nil && l.also.name == "" {
+			base := l.also.wanted
+			if base == "" {
+				base = p.partName(l) + "/also"
+			}
+			l.also.name = u.of(base, l.op)
+		}
 	}
 	for _, v := range p.constants(list) {
 		v.name = u.of(v.wanted, "constant")
@@ -126,6 +133,17 @@ func (p *program) constants(layers []*layer) []*value {
 	}
 	for _, o := range p.outputs {
 		add(o.value)
+	}
+	return list
+}
+
+// fallbacks lists the defaults of inputs, whose names they have.
+func (p *program) fallbacks() (list []*value) {
+	for _, v := range p.inputs {
+		if v.fallback != nil {
+			v.fallback.name = v.name
+			list = append(list, v.fallback)
+		}
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -87,13 +88,17 @@ func (m *message) integer(number protowire.Number, n int64) {
 // location is the name of the file beside.
 func (p *program) onnxFile(layers []*layer, location string) (file, beside []piece, err error) {
 	graph, offset := &message{}, int64(0)
-	opset := onnxOpset
+	opset, domains := onnxOpset, []string{""}
 	for _, l := range layers {
-		opset = max(opset, l.version)
+		if l.domain == "" {
+			opset = max(opset, l.version)
+		} else if opset = max(opset, microsoftOpset); len(domains) == 1 {
+			domains = append(domains, l.domain)
+		}
 		graph.field(1, onnxNode(l))
 	}
 	graph.text(2, p.graphName())
-	for _, v := range p.constants(layers) {
+	for _, v := range slices.Concat(p.constants(layers), p.fallbacks()) {
 		t := &message{}
 		for _, d := range v.spec.Dims {
 			t.integer(1, int64(d.Min))
@@ -142,12 +147,14 @@ func (p *program) onnxFile(layers []*layer, location string) (file, beside []pie
 	m.integer(1, onnxIR(opset))
 	m.text(2, "garner")
 	m.field(7, graph)
-	set := &message{}
-	set.text(1, "")
-	set.integer(2, int64(opset))
-	m.field(8, set)
+	for i, domain := range domains {
+		set := &message{}
+		set.text(1, domain)
+		set.integer(2, []int64{int64(opset), 1}[i])
+		m.field(8, set)
+	}
 	if m.size() > math.MaxInt32 {
-		return nil, nil, garner.Errorf(nil, "as ONNX it takes %d bytes beside its large constants, and protobuf allows 2 GiB; split the model", m.size())
+		return nil, nil, garner.Errorf(ErrUnsupported, "as ONNX it takes %d bytes beside its large constants, and protobuf allows 2 GiB; split the model", m.size())
 	}
 	return m.pieces, beside, nil
 }
@@ -158,8 +165,14 @@ func onnxNode(l *layer) *message {
 		m.text(1, v.name)
 	}
 	m.text(2, l.out.name)
+	if l.also != nil {
+		m.text(2, l.also.name)
+	}
 	m.text(3, l.name)
 	m.text(4, l.op)
+	if l.domain != "" {
+		m.text(7, l.domain)
+	}
 	for _, a := range l.attributes {
 		sub := &message{}
 		sub.text(1, a.name)
@@ -167,6 +180,9 @@ func onnxNode(l *layer) *message {
 		case int64:
 			sub.integer(3, v)
 			sub.integer(20, 2) // INT
+		case string:
+			sub.text(4, v)
+			sub.integer(20, 3) // STRING
 		case []int64:
 			for _, n := range v {
 				sub.integer(8, n)

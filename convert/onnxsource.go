@@ -11,6 +11,7 @@ var onnxGather = policy{fromEnd: true, outside: refused}
 // onnxSource is ONNX as ONNX Runtime runs it.
 var onnxSource = &origin{
 	runtime: onnxRuntime,
+	folds:   ofShape("Shape"), // and not Size
 	nodes: map[string]func(c *call){
 		"Identity":        func(c *call) { c.set(c.one(opIdentity, c.in(0))) },
 		"Cast":            onnxCast,
@@ -30,8 +31,24 @@ var onnxSource = &origin{
 		"Range":           rangeOf,
 		"ReduceProd":      reduceProdOf("keepdims", 1),
 		"ReduceSum":       reduceSumOf("keepdims", 1),
+		"ReduceMax":       extremeOf(opReduceMax, "keepdims", 1),
+		"ReduceMin":       extremeOf(opReduceMin, "keepdims", 1),
+		"ArgMax":          argExtremeOf(opReduceMax),
+		"ArgMin":          argExtremeOf(opReduceMin),
+		"NonZero":         nonZeroOf,
+		"Compress":        compressOf,
+		"EyeLike":         eyeLikeOf,
+		"Trilu":           triluOf,
+		"OneHot":          oneHotOf,
+		"Pad":             onnxPad,
+		"IsNaN":           isNaNOf,
+		"Sign":            signOf,
+		"Sqrt":            sqrtOf,
 		"CumSum":          cumSumOf,
 		"Abs":             absOf,
+		"TopK":            onnxTopK,
+		"ScatterElements": onnxScatter,
+		"Scatter":         onnxScatter,
 		"Split":           onnxSplit,
 		"Where":           whereOf,
 		"Clip":            onnxClip,
@@ -57,7 +74,7 @@ var onnxSource = &origin{
 		"onnx.Gather-1": onnxGatherOf, "onnx.Gather-11": onnxGatherOf, "onnx.Gather-13": onnxGatherOf,
 		"onnx.GatherElements-11": onnxElements, "onnx.GatherElements-13": onnxElements,
 		"onnx.GatherND-11": onnxGatherND, "onnx.GatherND-12": onnxGatherND, "onnx.GatherND-13": onnxGatherND,
-		"com.microsoft.GatherND-1": onnxGatherND,
+		"com.microsoft.GatherND-1": onnxGatherND, "com.microsoft.GatherBlockQuantized-1": onnxBlocks,
 	},
 }
 
@@ -153,7 +170,7 @@ func onnxTile(c *call) {
 		c.fail(ErrUnsupported, "Tile of opset %d is not converted; convert the model to a later opset first", c.node.Version)
 		return
 	}
-	c.set(c.tile(c.in(0), c.in(1)))
+	c.set(c.tiled(c.in(0), c.in(1)))
 }
 
 func onnxConstantOfShape(c *call) {
@@ -186,6 +203,18 @@ func (p *program) rangeFrom(in []*value) *value {
 	dtype := in[0].spec.DType
 	if dtype != garner.I32 && dtype != garner.I64 {
 		p.fail(garner.ErrDType, "a range of %s is not converted; that of i32 and i64 is", dtype)
+	}
+	if p.target == irTarget && p.options.runtime != openVINO {
+		// OpenVINO counts on where the limit is on the other side of the start.
+		start, limit, step := in[0], in[1], in[2]
+		if list, ok := step.integers(); ok && len(list) == 1 && list[0] > 0 {
+			limit = p.two(opMax, start, limit)
+		} else if ok && len(list) == 1 {
+			limit = p.two(opMin, start, limit)
+		} else {
+			limit = p.choose(p.two(opGreater, step, p.number(dtype, 0)), p.two(opMax, start, limit), p.two(opMin, start, limit))
+		}
+		in = []*value{start, limit, step}
 	}
 	return p.add(&node{op: opRange, in: in}, dtype)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 )
 
@@ -16,9 +17,10 @@ type op string
 // The operators of the neutral form. Those of gathers have the policy of the target,
 // around which guards stand.
 const (
-	opGather         op = "Gather"         // data, indices; axis, batch
-	opGatherND       op = "GatherND"       // data, indices; batch
-	opGatherElements op = "GatherElements" // data, indices; axis
+	opGather         op = "Gather"               // data, indices; axis, batch
+	opGatherND       op = "GatherND"             // data, indices; batch
+	opGatherElements op = "GatherElements"       // data, indices; axis
+	opBlocks         op = "GatherBlockQuantized" // codes, indices, scales, perhaps zero points; axis; list: the axis of blocks, their length, bits of a code
 
 	opCast       op = "Cast" // to the dtype of the output
 	opIdentity   op = "Identity"
@@ -34,8 +36,17 @@ const (
 	opRange      op = "Range"     // start, stop, step
 	opReduceProd op = "ReduceProd"
 	opReduceSum  op = "ReduceSum"
-	opCumSum     op = "CumSum" // axis; flag: without the element itself; batch 1: from the end
-	opSelect     op = "Select" // condition, x, y
+	opReduceMax  op = "ReduceMax"
+	opReduceMin  op = "ReduceMin"
+	opPad        op = "Pad"                // x, begins and ends (in ONNX one vector), in the mode constant the value; mode; list: both where constant
+	opNonZero    op = "NonZero"            // i64: a row of positions for each dim
+	opCumSum     op = "CumSum"             // axis; flag: without the element itself; batch 1: from the end
+	opSelect     op = "Select"             // condition, x, y
+	opTopK       op = "TopK"               // x, k; axis; flag: the least; equal ones by their positions; a second output: i64 positions
+	opScatter    op = "ScatterElements"    // data, indices, updates; axis; the last update stays
+	opScatterAdd op = "ScatterElementsAdd" // data, indices, updates, along axis 0; one update after the other is added
+
+	opBag op = "EmbeddingBag" // of OpenVINO, mode: data, indices and what its kind has; flag: the mean
 
 	opAdd   op = "Add"
 	opSub   op = "Sub"
@@ -49,6 +60,7 @@ const (
 	opMax      op = "Max"
 	opNeg      op = "Neg"
 	opAbs      op = "Abs"
+	opSqrt     op = "Sqrt"
 	opEqual    op = "Equal"
 	opLess     op = "Less"
 	opLessEq   op = "LessOrEqual"
@@ -74,12 +86,24 @@ type value struct {
 	constant *model.Constant // of the source
 	tensor   garner.Tensor   // of a constant that the conversion makes, and of a small one of the source
 	small    bool            // tensor is there
+	fallback *value          // of an input: the constant that it is where a caller does not give it; nil: none
 	wide     uint8           // a constant has 64-bit integers that i32 does not hold: 2 yes, 1 no, 0 not looked at
+	denormal uint8           // a constant of f32 has a denormal one, in the same numbers
 }
 
 func (v *value) held() bool { return v.constant != nil || v.small }
 
 func (v *value) rank() (int, bool) { return v.spec.Rank.Min, v.spec.Rank.Known() }
+
+// hasOne reports whether a value is known to have one element.
+func (v *value) hasOne() bool {
+	for _, d := range v.spec.Dims {
+		if !d.Known() || d.Min != 1 {
+			return false
+		}
+	}
+	return v.spec.Rank.Known()
+}
 
 // dim gives a dim that is known.
 func (v *value) dim(axis int) (int, bool) {
@@ -108,14 +132,16 @@ func (v *value) integers() ([]int64, bool) {
 	return list, true
 }
 
-// A node is one use of an operator. It has one output.
+// A node is one use of an operator. It has one output; a TopK has another.
 type node struct {
 	op          op
 	in          []*value
-	out         *value
+	out, also   *value
 	axis, batch int
 	list        []int64
 	flag        bool
+	mode        string
+	guards      bool        // it is a part of a gather: its guard, or what the target makes of it
 	origin      *model.Node // the source's node that it is for
 }
 
@@ -131,6 +157,7 @@ type program struct {
 	target  *target
 	options Options
 
+	source  *model.Model
 	name    string
 	inputs  []*value
 	outputs []result
@@ -138,11 +165,20 @@ type program struct {
 	notes   []Note
 	noted   map[Note]bool
 
-	at          *model.Node // the source's node that is converted
+	at          *model.Node                 // the source's node that is converted
+	live        map[*model.Node]bool        // those that results need
+	inNodes     map[*model.Value]bool       // values that nodes read that results need
+	tables      map[*model.Node]*compressed // those of gathers that OpenVINO decodes the rows of; nil for any other node
+	zeroed      map[*model.Node]bool        // gathers of OpenVINO whose result may have zeros of indices outside
+	branches    *run.Branches               // those that constants choose
 	values      map[*model.Value]*value
-	numbers     map[string]*value // constants that the conversion made, by their text
-	resultNames []string          // of the layers of OpenVINO IR that are results
-	departs     bool              // the source's runtime departs from its page, which internal/run follows
+	numbers     map[string]*value    // constants that the conversion made, by their text
+	resultNames []string             // of the layers of OpenVINO IR that are results
+	lookups     []*lookup            // the gathers of the source
+	runsIn      map[*model.Node]bool // nodes that the source's runtime runs
+	insideOnly  string               // why garner's own run of the source answers, of indices outside, other ones than its runtime
+	inexact     string               // why garner's own runs of the source and the target may differ
+	guarding    bool                 // a gather is made
 	err         error
 }
 
@@ -173,11 +209,12 @@ func (p *program) lossy(format string, args ...any) {
 		return
 	}
 	p.note("lossy", "%s", text)
+	p.inexact = "the target computes less exactly"
 }
 
 // add makes a node, with the dtype of its output.
 func (p *program) add(n *node, dtype garner.DType) *value {
-	n.origin = p.at
+	n.origin, n.guards = p.at, p.guarding
 	n.out = &value{from: n}
 	if p.err != nil {
 		n.out.spec = garner.SpecOfRank(dtype, garner.AnyDim)
@@ -213,7 +250,7 @@ func (p *program) whole(dtype garner.DType, vector bool, list ...int64) *value {
 	}
 	t, err := garner.FromBytes(dtype, b, shape...)
 	if err != nil {
-		p.fail(nil, "%v", err)
+		p.fail(err, "%v", err)
 	}
 	v := p.hold(t)
 	p.numbers[key] = v
@@ -228,7 +265,7 @@ func (p *program) zero(dtype garner.DType) *value {
 	}
 	t, err := garner.New(dtype)
 	if err != nil {
-		p.fail(nil, "%v", err)
+		p.fail(err, "%v", err)
 	}
 	v := p.hold(t)
 	p.numbers[key] = v
@@ -256,8 +293,60 @@ func (p *program) two(o op, a, b *value) *value {
 	switch o {
 	case opEqual, opLess, opLessEq, opGreater, opGreatEq:
 		dtype = garner.Bool
+	default:
+		if p.target == irTarget {
+			return p.raised(a, b, func(a, b *value) *value { return p.add(&node{op: o, in: []*value{a, b}}, dtype) })
+		}
 	}
 	return p.add(&node{op: o, in: []*value{a, b}}, dtype)
+}
+
+// raised computes of two inputs, of which one may be a constant of one element with more dims than the other has, or one
+// that OpenVINO makes of what nodes compute of constants: it leaves these dims away where it joins the computation with a
+// gather. A scalar takes its place.
+func (p *program) raised(a, b *value, compute func(a, b *value) *value) *value {
+	m, known := a.rank()
+	n, also := b.rank()
+	raises := func(v, other *value) bool { return v.oneConstant() && !(v.held() && other.held()) }
+	first := func(n int) (axes []int64) {
+		for i := range int64(n) {
+			axes = append(axes, i)
+		}
+		return axes
+	}
+	switch {
+	case !known || !also:
+	case m > n && raises(a, b):
+		return p.unsqueeze(compute(p.scalar(a), b), first(m-n)...)
+	case n > m && raises(b, a):
+		return p.unsqueeze(compute(a, p.scalar(b)), first(n-m)...)
+	}
+	return compute(a, b)
+}
+
+// oneConstant reports whether v has one element, and depends on no input of the model.
+func (v *value) oneConstant() bool {
+	shape, known := v.spec.Shape()
+	n, _ := shape.Len()
+	return known && n == 1 && !v.varies()
+}
+
+// scalar gives the one element of v.
+func (p *program) scalar(v *value) *value {
+	if !v.small {
+		return p.reshape(v, p.of(), false)
+	}
+	b, err := v.tensor.Bytes()
+	if err != nil {
+		p.fail(err, "%v", err)
+		return v
+	}
+	t, err := garner.FromBytes(v.tensor.DType(), b)
+	if err != nil {
+		p.fail(err, "%v", err)
+		return v
+	}
+	return p.hold(t)
 }
 
 func (p *program) cast(x *value, to garner.DType) *value {
@@ -271,6 +360,17 @@ func (p *program) cast(x *value, to garner.DType) *value {
 }
 
 func (p *program) reshape(x, dims *value, copies bool) *value {
+	shape, known := x.spec.Shape()
+	n, also := dims.dim(0)
+	if copies && p.target == irTarget && known && also && n <= garner.MaxRank && dims.varies() && !x.varies() {
+		// OpenVINO refuses dims of 0 alone for what it knows when it loads the model: the dims stand in their places.
+		kept := make([]int64, n)
+		for i := range min(n, len(shape)) {
+			kept[i] = int64(shape[i])
+		}
+		dims = p.cast(dims, garner.I64)
+		dims, copies = p.choose(p.two(opEqual, dims, p.number(garner.I64, 0)), p.of(kept...), dims), false
+	}
 	return p.add(&node{op: opReshape, in: []*value{x, p.cast(dims, garner.I64)}, flag: copies}, x.spec.DType)
 }
 
@@ -282,6 +382,26 @@ func (p *program) unsqueeze(x *value, axes ...int64) *value {
 }
 
 func (p *program) squeeze(x *value, axes []int64) *value {
+	if dims, ok := x.spec.Shape(); ok && axes == nil && p.target == irTarget { // OpenVINO may know fewer dims, behind a guard
+		for i, d := range dims {
+			if d == 1 {
+				axes = append(axes, int64(i))
+			}
+		}
+		if axes == nil {
+			return p.one(opIdentity, x)
+		}
+	}
+	if rank, ok := x.rank(); ok && p.target == irTarget && slices.Contains(x.spec.Dims, garner.Exactly(0)) && slices.ContainsFunc(x.spec.Dims, func(d garner.Dim) bool { return !d.Known() }) {
+		// Behind a guard, OpenVINO's Squeeze makes 0 of every dim beside one of 0 that it knows: a Reshape takes its place.
+		var parts []*value
+		for i := range rank {
+			if !slices.Contains(axes, int64(i)) && !slices.Contains(axes, int64(i-rank)) {
+				parts = append(parts, p.dims(x, i, 1, garner.I64))
+			}
+		}
+		return p.reshape(x, p.concat(0, parts...), false)
+	}
 	return p.add(&node{op: opSqueeze, in: []*value{x}, list: axes}, x.spec.DType)
 }
 
@@ -389,25 +509,61 @@ func (p *program) expand(x, shape *value) *value {
 	return p.add(&node{op: opExpand, in: []*value{x, p.cast(shape, garner.I64)}}, x.spec.DType)
 }
 
+// tiled is tile of repeats of a model. OpenVINO ends its process where one is negative, or where there are none.
+func (p *program) tiled(x, repeats *value) *value {
+	if p.target != irTarget {
+		return p.tile(x, repeats)
+	}
+	switch rank, ok := x.rank(); {
+	case ok && rank == 0:
+		return p.one(opIdentity, x)
+	case ok && len(repeats.spec.Dims) == 1 && !repeats.spec.Dims[0].Known():
+		repeats = p.reshape(repeats, p.of(int64(rank)), false) // one for each dim: OpenVINO takes the rank of its Tile from both
+	}
+	if list, ok := repeats.integers(); !ok {
+		repeats = p.two(opMax, repeats, p.number(repeats.spec.DType, 0))
+		if p.options.runtime != openVINO {
+			p.note("replaced", "a repeat below 0, which %s refuses, is 0 here", p.options.runtime)
+		}
+	} else if slices.ContainsFunc(list, func(n int64) bool { return n < 0 }) {
+		p.fail(garner.ErrShape, "its repeats are %v; they must be 0 and more", list)
+	}
+	return p.tile(x, repeats)
+}
+
 // tile repeats x along each dim. OpenVINO's Tile answers wrongly where some of the dims of x are
-// known and some are not, as of [1,1,3,?,?]: there a Broadcast of a dim before each, and a
+// known and some are not, as of [1,1,3,?,?]: there, axis by axis, a Broadcast of a dim before it, and a
 // Reshape, take its place.
 func (p *program) tile(x, repeats *value) *value {
 	rank, ok := x.rank()
 	unknown := func(d garner.Dim) bool { return !d.Known() }
-	if p.target != irTarget || ok && (rank < 3 || rank > garner.MaxRank/2 || !slices.ContainsFunc(x.spec.Dims, unknown) || !slices.ContainsFunc(x.spec.Dims, garner.Dim.Known)) {
+	if p.target != irTarget || ok && (rank < 3 || rank >= broadcastRank || !slices.ContainsFunc(x.spec.Dims, unknown) || !slices.ContainsFunc(x.spec.Dims, garner.Dim.Known)) {
 		return p.add(&node{op: opTile, in: []*value{x, repeats}}, x.spec.DType)
 	}
-	rank = p.needRank(x)
-	var axes []int64
-	for i := range int64(rank) {
-		axes = append(axes, 2*i)
+	list, _ := repeats.integers()
+	for i := range p.needRank(x) {
+		if i < len(list) && list[i] == 1 {
+			continue
+		}
+		at := func(length int) *value { // ones, and how often axis i is repeated
+			ones := slices.Repeat([]int64{1}, length)
+			if i < len(list) {
+				ones[i] = list[i]
+				return p.of(ones...)
+			}
+			in := []*value{p.cast(p.cut(repeats, 0, int64(i), int64(i+1)), garner.I64)}
+			if i > 0 {
+				in = slices.Insert(in, 0, p.of(ones[:i]...))
+			}
+			if after := ones[i+1:]; len(after) > 0 {
+				in = append(in, p.of(after...))
+			}
+			return p.concat(0, in...)
+		}
+		wide := p.expand(p.unsqueeze(x, int64(i)), at(rank+1))
+		x = p.reshape(wide, p.two(opMul, p.shape(x), at(rank)), false)
 	}
-	times := p.reshape(repeats, p.of(int64(rank), 1), false)
-	ones := p.reshape(p.of(slices.Repeat([]int64{1}, rank)...), p.of(int64(rank), 1), false)
-	pairs := p.concat(1, times, ones)
-	wide := p.expand(p.unsqueeze(x, axes...), p.reshape(pairs, p.of(int64(2*rank)), false))
-	return p.reshape(wide, p.two(opMul, p.shape(x), repeats), false)
+	return x
 }
 
 func (p *program) reduceProd(x *value, axes []int64, keep bool) *value {
@@ -431,7 +587,17 @@ func (p *program) choose(condition, x, y *value) *value {
 			return p.cast(p.choose(condition, p.cast(x, wide), p.cast(y, wide)), dtype)
 		}
 	}
+	if p.target == irTarget && dtype.IsInteger() && dtype.Bits() >= 32 && condition.from != nil {
+		condition = p.apart(condition)
+	}
 	return p.add(&node{op: opSelect, in: []*value{condition, x, y}}, dtype)
+}
+
+// apart keeps what computes a condition apart from a Select of integers: OpenVINO's CPU plugin makes one
+// step of both, which computes in f32, and changes integers beyond 2^24. A Convert of the
+// condition there and back ends that.
+func (p *program) apart(condition *value) *value {
+	return p.cast(p.cast(condition, garner.I32), garner.Bool)
 }
 
 // needRank gives the rank of x, or fails.
@@ -498,10 +664,22 @@ func inferred(n *node) garner.Spec {
 	}
 	anyDims := func(n int) []garner.Dim { return slices.Repeat([]garner.Dim{garner.AnyDim}, n) }
 	switch n.op {
-	case opCast, opIdentity, opNot, opBitNot, opNeg, opAbs, opCumSum:
+	case opCast, opIdentity, opNot, opBitNot, opNeg, opAbs, opSqrt, opCumSum, opScatter, opScatterAdd:
 		return x
 	case opGather, opGatherND, opGatherElements:
 		return inferGather(n)
+	case opBlocks:
+		return unknown
+	case opBag:
+		if !known || rank == 0 {
+			return unknown
+		}
+		dims := slices.Clone(x.Dims)
+		dims[0] = garner.AnyDim
+		if bags := n.in[1]; n.mode == "EmbeddingBagPackedSum" || n.mode == "EmbeddingBagPacked" {
+			dims[0] = bags.spec.Dims[0]
+		}
+		return of(dims)
 	case opReshape:
 		length, list, ok := vector(1)
 		if !ok {
@@ -536,11 +714,14 @@ func inferred(n *node) garner.Spec {
 		}
 		return of(dims)
 	case opSqueeze:
-		if !known || n.list == nil {
+		if _, all := x.Shape(); !known || n.list == nil && !all {
 			return unknown
 		}
 		var dims []garner.Dim
 		drop := make([]bool, rank)
+		for i, d := range x.Dims {
+			drop[i] = n.list == nil && d.Min == 1
+		}
 		for _, a := range n.list {
 			if i := at(a); i >= 0 {
 				drop[i] = true
@@ -681,9 +862,38 @@ func inferred(n *node) garner.Spec {
 			}
 		}
 		return of(dims)
+	case opTopK:
+		if !known {
+			return unknown
+		}
+		dims := slices.Clone(x.Dims)
+		dims[n.axis] = garner.AnyDim
+		if list, ok := n.in[1].integers(); ok && len(list) == 1 && list[0] >= 0 && list[0] <= math.MaxInt {
+			dims[n.axis] = garner.Exactly(int(list[0]))
+		}
+		return of(dims)
 	case opRange:
 		return of(anyDims(1))
-	case opReduceProd, opReduceSum:
+	case opNonZero:
+		if !known {
+			return of(anyDims(2))
+		}
+		return of([]garner.Dim{garner.Exactly(rank), garner.AnyDim})
+	case opPad:
+		if !known {
+			return unknown
+		}
+		dims := anyDims(rank)
+		for i := range dims {
+			if len(n.list) != 2*rank || !x.Dims[i].Known() {
+				continue
+			}
+			if d := int64(x.Dims[i].Min) + n.list[i] + n.list[rank+i]; d >= 0 && d <= math.MaxInt32 {
+				dims[i] = garner.Exactly(int(d))
+			}
+		}
+		return of(dims)
+	case opReduceProd, opReduceSum, opReduceMax, opReduceMin:
 		if !known {
 			return unknown
 		}

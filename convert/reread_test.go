@@ -2,13 +2,16 @@ package convert
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto"
+	"github.com/garner-go/garner/source"
 )
 
 // TestReread changes what was written, and holds that the comparison sees it: every byte of the text of an IR
@@ -198,4 +201,35 @@ func FuzzFile(f *testing.F) {
 			t.Fatalf("%v", left)
 		}
 	})
+}
+
+// TestSourceWritten writes to a model behind the look at it: that is said as what it is, and nothing is put in place.
+func TestSourceWritten(t *testing.T) {
+	b, err := os.ReadFile("../testdata/onnx/gather_13_table/model.onnx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := filepath.Join(t.TempDir(), "model.onnx"), t.TempDir()
+	if err := os.WriteFile(from, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m, err := modelproto.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	out := filepath.Join(to, "out.xml")
+	p, err := read(m, out, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(from, time.Time{}, time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.write(t.Context(), m, out); !errors.Is(err, source.ErrChanged) || errors.Is(err, ErrReread) {
+		t.Errorf("%v", err)
+	}
+	if left, err := os.ReadDir(to); err != nil || len(left) > 0 {
+		t.Errorf("%v, %v", left, err)
+	}
 }

@@ -3,9 +3,11 @@ package convert
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
+	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -16,6 +18,13 @@ type origin struct {
 	runtime string                   // whose answers the conversion keeps
 	nodes   map[string]func(c *call) // by the operator's name
 	gathers map[string]func(c *call) // by the name in package operators
+
+	// folds reports whether the runtime knows a node's result of the shape of its input, which it
+	// then does not compute; nil: of no node.
+	folds func(n *model.Node) bool
+
+	// unread reports whether the runtime may run a gather that no result reads; nil: none.
+	unread func(n *model.Node) bool
 }
 
 var sources = map[string]*origin{"ONNX": onnxSource, "OpenVINO IR": irSource, "TFLite": liteSource, "TensorFlow": tensorflowSource}
@@ -75,7 +84,7 @@ func (c *call) list(name string, i int) (list []int64, ok bool) {
 	}
 	list, ok = c.in(i).integers()
 	if !ok {
-		c.fail(nil, "its %s are computed by the model; a conversion needs constant ones", name)
+		c.fail(ErrUnsupported, "its %s are computed by the model; a conversion needs constant ones", name)
 	}
 	return list, ok
 }
@@ -97,61 +106,85 @@ func (p *program) value(v *model.Value) *value {
 	if have := p.values[v]; have != nil {
 		return have
 	}
-	made := &value{wanted: v.Name, spec: v.Spec, dimNames: v.DimNames}
-	switch c := v.Constant; {
-	case c == nil:
-		p.fail(nil, "%s is made by no node that is converted", made.label())
-	default:
-		made.constant, made.spec, made.dimNames = c, c.Spec, nil
-		if n, ok := c.Bytes(); ok && n <= 16*garner.MaxRank && c.Spec.DType != garner.String {
-			err := mapped.Guard(func() error {
-				t, err := c.Tensor()
-				if err == nil {
-					made.tensor, err = t.Clone()
-				}
-				return err
-			})
-			if err != nil && p.err == nil {
-				p.err = err
-			}
-			made.small = err == nil
-		}
+	if v.Constant == nil {
+		made := &value{wanted: v.Name, spec: v.Spec, dimNames: v.DimNames}
+		p.fail(ErrUnsupported, "%s is made by no node that is converted", made.label())
+		p.values[v] = made
+		return made
 	}
-	p.values[v] = made
+	p.values[v] = p.heldBy(v)
+	return p.values[v]
+}
+
+// heldBy gives the constant of a value of the source.
+func (p *program) heldBy(v *model.Value) *value {
+	c := v.Constant
+	made := &value{wanted: v.Name, spec: c.Spec, constant: c}
+	if n, ok := c.Bytes(); ok && n <= 16*garner.MaxRank && c.Spec.DType != garner.String {
+		err := mapped.Guard(func() error {
+			t, err := c.Tensor()
+			if err == nil {
+				made.tensor, err = t.Clone()
+			}
+			return err
+		})
+		if err != nil && p.err == nil {
+			p.err = err
+		}
+		made.small = err == nil
+	}
 	return made
 }
 
 // read makes the program of a model.
 func (p *program) read(m *model.Model, from *origin) error {
 	g := m.Graph
-	p.name = g.Name
+	p.source, p.name = m, g.Name
 	p.values = make(map[*model.Value]*value)
 	p.numbers = make(map[string]*value)
 	for _, v := range g.Inputs {
-		if v.Constant != nil {
+		if v.Fixed() != nil {
+			continue // an old model lists its constants among the inputs
+		}
+		var fallback *value
+		switch {
+		case !v.Default:
+		case p.options.Defaults == DefaultsConstant:
 			p.note("replaced", "the input %.200q has a default, and becomes that constant", v.Name)
 			continue
+		case p.options.Defaults == DefaultsInput:
+			p.note("replaced", "the input %.200q has a default, and becomes one that every caller gives", v.Name)
+		case p.target != onnxTarget:
+			return garner.Errorf(ErrUnsupported, "the input %.200q has a default, which %s does not hold; say with the option defaults whether it becomes an input that every caller gives, or a constant", v.Name, p.target.name)
+		default:
+			fallback = p.heldBy(v)
 		}
 		if v.Spec.DType == garner.Invalid {
 			return garner.Errorf(garner.ErrDType, "the dtype of the input %.200q is not known, or garner lacks it; declare it", v.Name)
 		}
-		made := &value{wanted: v.Name, spec: v.Spec, dimNames: v.DimNames}
+		made := &value{wanted: v.Name, spec: v.Spec, dimNames: v.DimNames, fallback: fallback}
 		p.values[v] = made
 		p.inputs = append(p.inputs, made)
 	}
 	if p.quantisedEnds(g); p.err != nil {
 		return p.err
 	}
-	live := needed(g)
-	for _, n := range g.Nodes {
-		if !live[n] {
-			continue
+	p.branches = run.BranchesOf(m)
+	p.live = p.needed(g, nil)
+	p.inNodes = make(map[*model.Value]bool)
+	for n := range p.live {
+		for _, v := range p.takes(n) {
+			p.inNodes[v] = true
 		}
-		p.at = n
-		p.node(n, from)
-		if p.err != nil {
-			return model.AtNode(n, p.err)
+	}
+	if p.runsIn = p.live; from.folds != nil {
+		if p.runsIn = p.needed(g, from.folds); len(p.runsIn) < len(p.live) {
+			p.insideOnly = from.runtime + " does not compute what only known shapes are taken of, and garner's run does"
 		}
+	}
+	p.untaken(g, from)
+	if p.graph(g, from); p.err != nil {
+		return model.AtNode(p.at, p.err)
 	}
 	p.at = nil
 	for _, o := range g.Outputs {
@@ -160,9 +193,32 @@ func (p *program) read(m *model.Model, from *origin) error {
 	return p.err
 }
 
-// needed lists the nodes that results need.
-func needed(g *model.Graph) map[*model.Node]bool {
-	live := make(map[*model.Node]bool)
+// ofShape is origin.folds of a runtime that knows the results of some operators where the dims of the
+// input are known.
+func ofShape(ops ...string) func(n *model.Node) bool {
+	return func(n *model.Node) bool {
+		if n.Domain != "" || len(n.Inputs) == 0 || n.Inputs[0] == nil || !slices.Contains(ops, n.Op) {
+			return false
+		}
+		_, known := n.Inputs[0].Spec.Shape()
+		return known || n.Op == "Rank"
+	}
+}
+
+// graph converts the nodes of a graph that results need. An error is at the node that p.at has then.
+func (p *program) graph(g *model.Graph, from *origin) {
+	for _, n := range g.Nodes {
+		if p.live[n] && p.err == nil {
+			p.at = n
+			p.node(n, from)
+		}
+	}
+}
+
+// needed lists the nodes that results need, those of branches that constants choose among them. Those that
+// only nodes need that folds reports are none of them; folds may be nil.
+func (p *program) needed(g *model.Graph, folds func(*model.Node) bool) map[*model.Node]bool {
+	live, parameters := make(map[*model.Node]bool), make(map[*model.Value]bool)
 	var todo []*model.Value
 	for _, o := range g.Outputs {
 		todo = append(todo, o.Value)
@@ -170,27 +226,82 @@ func needed(g *model.Graph) map[*model.Node]bool {
 	for len(todo) > 0 {
 		v := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		if v != nil && v.From == nil && !parameters[v] { // of a branch
+			parameters[v] = true
+			todo = append(todo, v.Takes...)
+		}
 		if v == nil || v.From == nil || live[v.From] {
 			continue
 		}
 		live[v.From] = true
-		todo = append(todo, v.From.Inputs...)
+		if branch := p.branches.Of(v.From); branch != nil {
+			for _, o := range branch.Outputs {
+				todo = append(todo, o.Value)
+			}
+			continue // what the other branches read is not needed
+		}
+		if folds == nil || !folds(v.From) {
+			todo = append(todo, p.takes(v.From)...)
+		}
 	}
 	return live
 }
 
+// untaken notes gathers that the source's runtime runs and the target has not: those that only branches read that no
+// condition chooses, and those that nothing reads, as in a function of TensorFlow.
+func (p *program) untaken(g *model.Graph, from *origin) {
+	reads := make(map[*model.Node]bool)
+	var todo []*model.Node
+	for n := range p.live {
+		if p.branches.Of(n) != nil {
+			todo = append(todo, n)
+		}
+	}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if reads[n] {
+			continue
+		}
+		reads[n] = true
+		values := slices.Clone(p.takes(n))
+		for _, branch := range n.Graphs {
+			for _, v := range branch.Graph.Inputs {
+				values = append(values, v.Takes...)
+			}
+			for _, o := range branch.Graph.Outputs {
+				values = append(values, o.Value)
+			}
+			todo = append(todo, branch.Graph.Nodes...)
+		}
+		for _, v := range values {
+			if v != nil && v.From != nil {
+				todo = append(todo, v.From)
+			}
+		}
+	}
+	for _, n := range g.Nodes {
+		switch p.at = n; {
+		case p.live[n] || !n.IsGather():
+		case reads[n]:
+			p.note("dropped", "only a branch that is not taken reads it, and an index outside, which the source refuses there, is not looked at")
+		case from.unread != nil && from.unread(n):
+			p.note("dropped", "no result reads it, and an index outside, which the source may refuse all the same, is not looked at")
+		}
+	}
+	p.at = nil
+}
+
 // node converts one node.
 func (p *program) node(n *model.Node, from *origin) {
-	if len(n.Graphs) > 0 {
-		p.fail(ErrUnsupported, "%s has sub-graphs, which are not converted", n.Op)
-		return
-	}
 	c := &call{program: p, node: n}
 	switch {
+	case len(n.Graphs) > 0:
+		c.branch(from)
 	case n.IsGather():
 		convert := from.gathers[n.Operator]
 		if convert == nil {
-			p.fail(ErrUnsupported, "%s is not converted to %s", n.Operator, p.target.name)
+			p.fail(ErrUnsupported, "%s is not converted to %s%s", n.Operator, p.target.name, instead(n.Operator))
 			return
 		}
 		if _, err := operators.InferNode(n); err != nil { // a call that its operator refuses
@@ -206,6 +317,9 @@ func (p *program) node(n *model.Node, from *origin) {
 		p.fail(ErrUnsupported, "%s is not converted; gathers are, and the operators around them that \"garner run\" runs", names(n))
 		return
 	default:
+		if g := run.LeavesZeros(n); g != nil && from.runtime == openVINO && p.zeroed[g] {
+			p.lossy("OpenVINO leaves the zeros of an index outside as they are in arithmetic with constants of one element behind a Gather, and the target computes with them")
+		}
 		from.nodes[n.Op](c)
 	}
 	if p.err != nil {
@@ -239,6 +353,15 @@ func (p *program) node(n *model.Node, from *origin) {
 			made.dimNames = v.DimNames
 		}
 	}
+}
+
+// instead says what can be written in the place of a gather that is not converted.
+func instead(operator string) string {
+	name := strings.ToLower(operator)
+	if slices.ContainsFunc([]string{"embeddingbag", "embedding_bag", "segment", "sparse"}, func(part string) bool { return strings.Contains(name, part) }) {
+		return ": runtimes add the rows of a bag in orders of their own; gather the rows, and add them by a reduction behind that"
+	}
+	return ""
 }
 
 func names(n *model.Node) string {
@@ -403,8 +526,16 @@ func (v *value) plusZero() bool {
 
 func negOf(c *call) {
 	x := c.in(0)
-	if x.spec.DType.IsUnsigned() || x.spec.DType.IsFloat() && x.spec.DType != garner.F32 && x.spec.DType != garner.F64 {
+	c.rounds(c.node.Op, x)
+	if x.spec.DType.IsFloat() && (c.target == irTarget || c.options.runtime == openVINO) {
+		c.lossy("the negative of 0 is 0 in OpenVINO, and -0 elsewhere")
+	}
+	if x.spec.DType.IsUnsigned() || x.spec.DType.IsFloat() && x.spec.DType.Bits() < 16 {
 		c.fail(garner.ErrDType, "%s of %s is not converted", c.node.Op, x.spec.DType)
+	}
+	c.leaves(x.spec.DType)
+	if x.spec.DType == garner.I8 && c.options.runtime == openVINO {
+		c.lossy("%s of -128 is 127 in OpenVINO, and -128 elsewhere", c.node.Op)
 	}
 	if c.target == irTarget && x.spec.DType.IsInteger() && x.spec.DType.Bits() < 32 {
 		c.set(c.cast(c.one(opNeg, c.cast(x, garner.I32)), x.spec.DType))
@@ -418,7 +549,7 @@ func (c *call) constantInteger(i int) int64 {
 	if list, ok := c.in(i).integers(); ok && len(list) == 1 {
 		return list[0]
 	}
-	c.fail(nil, "its input %d is computed by the model, or is not one integer; a conversion needs a constant", i)
+	c.fail(ErrUnsupported, "its input %d is computed by the model, or is not one integer; a conversion needs a constant", i)
 	return 0
 }
 
@@ -452,6 +583,9 @@ func reduceProdOf(keep string, without int64) func(c *call) {
 			c.fail(garner.ErrDType, "%s of %s is not converted; that of i32 and i64 is", c.node.Op, d)
 		}
 		c.distinct(axes, c.needRank(x))
+		if ir := c.target == irTarget || c.options.runtime == openVINO; ir && (c.target == onnxTarget || c.options.runtime == onnxRuntime) && x.spec.DType == garner.I32 && x.reads() {
+			c.lossy("a product that leaves i32 is the greatest or the least i32 in ONNX Runtime, and wraps in OpenVINO")
+		}
 		c.set(c.reduceProd(x, slices.Clone(axes), c.attribute(keep, without) != 0))
 	}
 }

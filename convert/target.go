@@ -8,11 +8,11 @@ import (
 
 // A layer is one operator of a target, as its file has it.
 type layer struct {
-	op         string
+	op, domain string
 	version    int // the opset that has it
 	attributes []attribute
 	in         []*value
-	out        *value
+	out, also  *value // also: a second output, or nil
 	name       string
 }
 

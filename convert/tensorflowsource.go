@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/model"
 )
 
 // What TensorFlow's CPU kernels make of the indices of every gather, and GatherNd with the
@@ -18,58 +19,71 @@ var (
 // read is a constant by now.
 var tensorflowSource = &origin{
 	runtime: tensorFlow,
+	unread:  func(n *model.Node) bool { return n.Awaited }, // others are pruned, and these by the optimiser alone
+	folds:   ofShape("Shape", "Size", "Rank"),              // in functions, as those of a SavedModel
 	nodes: map[string]func(c *call){
 		"Identity": same, "ReadVariableOp": same, "StopGradient": same, "PreventGradient": same, "Snapshot": same,
-		"Cast":         tensorflowCast,
-		"Reshape":      func(c *call) { c.set(c.reshape(c.in(0), c.in(1), false)) },
-		"ExpandDims":   expandDims,
-		"Squeeze":      squeezeDims,
-		"Transpose":    transposeAny,
-		"ConcatV2":     concatLast,
-		"Pack":         packOf,
-		"Unpack":       unpackOf,
-		"Slice":        sliceOfSize,
-		"StridedSlice": stridedSliceOfBits,
-		"Shape":        shapeOfType,
-		"Size":         sizeOfType,
-		"Rank":         rankOf,
-		"Range":        rangeOf,
-		"Tile":         tileOf,
-		"Fill":         func(c *call) { c.set(c.expand(c.in(1), c.in(0))) },
-		"BroadcastTo":  func(c *call) { c.set(c.expand(c.in(0), c.in(1))) },
-		"ZerosLike":    zerosLike,
-		"Prod":         reduceProdOf("keep_dims", 0),
-		"SelectV2":     whereOf,
-		"Select":       selectOf,
-		"Neg":          negOf,
-		"Add":          pair(opAdd),
-		"AddV2":        pair(opAdd),
-		"Sub":          pair(opSub),
-		"Mul":          pair(opMul),
-		"RealDiv":      pair(opDiv),
-		"FloorDiv":     integers(opFloorDiv),
-		"TruncateDiv":  integers(opDiv),
-		"FloorMod":     integers(opFloor),
-		"Mod":          integers(opMod),
-		"TruncateMod":  integers(opMod),
-		"Minimum":      integers(opMin),
-		"Maximum":      integers(opMax),
-		"Equal":        pair(opEqual),
-		"NotEqual":     notEqual,
-		"Less":         pair(opLess),
-		"LessEqual":    pair(opLessEq),
-		"Greater":      pair(opGreater),
-		"GreaterEqual": pair(opGreatEq),
-		"LogicalAnd":   pair(opAnd),
-		"LogicalOr":    pair(opOr),
-		"LogicalNot":   func(c *call) { c.set(c.one(opNot, c.in(0))) },
-		"BitwiseAnd":   integers(opBitAnd),
-		"BitwiseOr":    integers(opBitOr),
-		"BitwiseXor":   integers(opBitXor),
+		"Cast":          tensorflowCast,
+		"Reshape":       func(c *call) { c.set(c.reshape(c.in(0), c.in(1), false)) },
+		"ExpandDims":    expandDims,
+		"Squeeze":       squeezeDims,
+		"Transpose":     transposeAny,
+		"ConcatV2":      concatLast,
+		"Pack":          packOf,
+		"Unpack":        unpackOf,
+		"Slice":         sliceOfSize,
+		"StridedSlice":  stridedSliceOfBits,
+		"Shape":         shapeOfType,
+		"Size":          sizeOfType,
+		"Rank":          rankOf,
+		"Range":         rangeOf,
+		"Tile":          tileOf,
+		"Fill":          func(c *call) { c.set(c.expand(c.in(1), c.in(0))) },
+		"BroadcastTo":   func(c *call) { c.set(c.expand(c.in(0), c.in(1))) },
+		"ZerosLike":     zerosLike,
+		"OnesLike":      onesLike,
+		"Pad":           padRows(constantMode),
+		"PadV2":         padRows(constantMode),
+		"MirrorPad":     padRows(tensorflowMode),
+		"TopKV2":        lastTopK,
+		"Prod":          reduceProdOf("keep_dims", 0),
+		"SelectV2":      whereOf,
+		"Where":         whereTrue,
+		"BroadcastArgs": broadcastArgsOf,
+		"Select":        selectOf,
+		"Neg":           negOf,
+		"Add":           pair(opAdd),
+		"AddV2":         pair(opAdd),
+		"Sub":           pair(opSub),
+		"Mul":           pair(opMul),
+		"RealDiv":       realDivOf,
+		"Div":           integers(opDiv),
+		"FloorDiv":      integers(opFloorDiv),
+		"TruncateDiv":   integers(opDiv),
+		"FloorMod":      integers(opFloor),
+		"Mod":           integers(opMod),
+		"TruncateMod":   integers(opMod),
+		"Minimum":       integers(opMin),
+		"Maximum":       integers(opMax),
+		"Equal":         pair(opEqual),
+		"NotEqual":      notEqual,
+		"Less":          pair(opLess),
+		"LessEqual":     pair(opLessEq),
+		"Greater":       pair(opGreater),
+		"GreaterEqual":  pair(opGreatEq),
+		"LogicalAnd":    pair(opAnd),
+		"LogicalOr":     pair(opOr),
+		"LogicalNot":    func(c *call) { c.set(c.one(opNot, c.in(0))) },
+		"BitwiseAnd":    integers(opBitAnd),
+		"BitwiseOr":     integers(opBitOr),
+		"BitwiseXor":    integers(opBitXor),
+		"Invert":        irNot(opBitNot),
 	},
 	gathers: map[string]func(g *call){
 		"tensorflow.Gather": tensorflowGatherOf, "tensorflow.GatherV2": tensorflowGatherOf, "tensorflow.gather": tensorflowGatherOf,
-		"tensorflow.GatherNd": tensorflowGatherNd,
+		"tensorflow.GatherNd":           tensorflowGatherNd,
+		"tensorflow.sparse_segment_sum": segmentReduction(garner.Sum), "tensorflow.sparse_segment_mean": segmentReduction(garner.Mean),
+		"tensorflow.sparse_segment_sqrtn": segmentReduction(garner.SqrtN),
 	},
 }
 
@@ -112,6 +126,12 @@ func integers(o op) func(c *call) {
 		}
 		pair(o)(c)
 	}
+}
+
+// realDivOf divides floats.
+func realDivOf(c *call) {
+	c.lossy("TensorFlow's optimiser makes a product with the reciprocal of a division, which may differ in the last bit")
+	pair(opDiv)(c)
 }
 
 func notEqual(c *call) { c.set(c.one(opNot, c.compute(opEqual, c.in(0), c.in(1)))) }
@@ -266,7 +286,7 @@ func stridedSliceOfBits(c *call) {
 			c.fail(garner.ErrShape, "its begin is %d and its step %d; where that is before the axis runtimes differ", begin[i], steps[i])
 		}
 	}
-	c.stridedSlice(mask)
+	c.stridedSlice(false, mask)
 }
 
 // typeOfShape gives the dtype that out_type names; i32 without it, and that of the node's
@@ -295,7 +315,7 @@ func rankOf(c *call) { c.set(c.number(garner.I32, int64(c.needRank(c.in(0))))) }
 
 func tileOf(c *call) {
 	x := c.in(0)
-	c.set(c.tile(x, c.cast(c.in(1), garner.I64)))
+	c.set(c.tiled(x, c.cast(c.in(1), garner.I64)))
 }
 
 func zerosLike(c *call) {
@@ -305,6 +325,11 @@ func zerosLike(c *call) {
 		return
 	}
 	c.set(c.expand(c.zero(x.spec.DType), c.shape(x)))
+}
+
+func onesLike(c *call) {
+	x := c.in(0)
+	c.set(c.expand(c.castTo(c.number(garner.I32, 1), x.spec.DType), c.shape(x)))
 }
 
 // selectOf is Select, whose condition has the shape of the others.

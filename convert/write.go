@@ -45,16 +45,21 @@ func (p *program) write(ctx context.Context, m *model.Model, path string) (*Repo
 			return nil, err
 		}
 	}
-	if err := p.reread(ctx, m, out.Temporary(0), layers); err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			return nil, cause
-		}
+	compared, err := p.reread(ctx, m, out.Temporary(0), layers)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		return nil, cause
+	}
+	// What was written, and what it was compared with, may be of two states of the source.
+	if err := m.Changed(); err != nil {
+		return nil, err
+	}
+	if err != nil {
 		return nil, model.InFile(m.Path, garner.Errorf(errors.Join(ErrReread, err), "what was written for %s is not what was to be written, and is not put in place: %v; report this with the model", path, err))
 	}
 	if err := out.Put(); err != nil {
 		return nil, err
 	}
-	return &Report{Files: paths, Nodes: len(layers), Notes: p.notes}, nil
+	return &Report{Files: paths, Target: p.target.name, Nodes: len(layers), Notes: p.notes, Compared: compared}, nil
 }
 
 // open opens a model that was written, by the reader of its format.
@@ -99,7 +104,7 @@ func lay(ctx context.Context, out *atomicfile.Pair, i int, pieces []piece) error
 		}
 		err := piece.elements.each(ctx, func(at int64, b []byte) error {
 			if start+at+int64(len(b)) > end {
-				return garner.Errorf(nil, "constant %s has more elements than its shape %s", piece.elements.label(), piece.elements.spec)
+				return garner.Errorf(garner.ErrShape, "constant %s has more elements than its shape %s", piece.elements.label(), piece.elements.spec)
 			}
 			if len(b) <= block && isZero(b) {
 				return nil

@@ -5,13 +5,15 @@ random feeds alike, a fifth of which have bad indices.
     go build -o garner ./cmd/garner
     python hold.py ./garner            every model, 1,000 feeds each, all ways of --outside
     python hold.py ./garner NAME...    these models alone
+    FIX=1 python hold.py ./garner      the same, with each target behind garner lint --fix
     python hold.py ./garner --recorded FOLDER litert|tensorflow    those of hold_tensorflow.py
 
 Each model comes with a function that makes a feed, valid or bad. For a source in which a
 bad index reads other memory (OpenVINO's GatherND), the target must refuse it. With
 --outside clamp and as-is only valid feeds are compared, and under clamp bad ones must be
 answered. It prints one line for each model and way, with the counts of feeds that were
-answered alike, and refused alike. OpenVINO runs with THREADS threads, 2 without that variable,
+answered alike, and refused alike. For a source that leaves rows of bad indices as they were
+in memory (zeros: the axis and its length), the target must give zeros there. OpenVINO runs with THREADS threads, 2 without that variable,
 by start_async and wait: with one thread its infer call loses the errors of nodes.
 """
 
@@ -29,9 +31,10 @@ import onnxruntime as ort
 import openvino as ov
 from onnx import TensorProto as T
 from onnx import helper as H
-from openvino import opset1, opset3, opset4, opset5, opset6, opset7, opset8, opset13
+from openvino import opset1, opset3, opset4, opset5, opset6, opset7, opset8, opset10, opset11, opset12, opset13, opset15
 
 THREADS = int(os.environ.get("THREADS", 2))
+FIX = bool(os.environ.get("FIX"))
 FEEDS = int(os.environ.get("FEEDS", 1000))
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "..", "testdata", "models")
@@ -43,8 +46,8 @@ cases = {}
 class Case:
     """A model: path writes it, feed(rng, bad) makes its inputs by name."""
 
-    def __init__(self, write, feed, undefined=False, flags=()):
-        self.write, self.feed, self.undefined, self.flags = write, feed, undefined, list(flags)
+    def __init__(self, write, feed, undefined=False, flags=(), zeros=None, to=None):
+        self.write, self.feed, self.undefined, self.flags, self.zeros, self.to = write, feed, undefined, list(flags), zeros, to
 
 
 # Indices.
@@ -124,6 +127,14 @@ def add_onnx():
     cases["onnx-gather-scalar"] = Case(onnx_model([N("Gather", ["x", "i"], ["y"], axis=1)], [("x", np.float32, [3, 4]), ("i", np.int64, [])], [("y", np.float32, None)]),
         lambda rng, bad: {"x": data(rng, (3, 4), np.float32), "i": index(rng, (), 4, bad)})
     table = np.random.default_rng(0).standard_normal((50, 8)).astype(np.float32)
+    # Denormal constants that OpenVINO keeps: of f16 and bf16, a Pad's value, and what becomes true.
+    tiny = np.array([[1e-40, 6e-8], [2, -1e-39], [0, 3]], np.float32)
+    cases["onnx-denormals"] = Case(onnx_model(
+        [N("Gather", ["half", "i"], ["h"]), N("Gather", ["brain", "i"], ["b"]), N("Cast", ["b"], ["wide"], to=T.FLOAT), N("Cast", ["tiny"], ["true"], to=T.BOOL), N("Gather", ["true", "i"], ["t"]),
+         N("Pad", ["x", "pads", "value"], ["p"]), N("Shape", ["tiny"], ["s"])],
+        [("x", np.float32, ["n"]), ("i", np.int64, ["k"])], [("h", np.float16, None), ("wide", np.float32, None), ("t", np.bool_, None), ("p", np.float32, None), ("s", np.int64, None)],
+        {"half": tiny.astype(np.float16), "brain": tiny.astype(ml_dtypes.bfloat16), "tiny": tiny, "pads": np.array([1, 0]), "value": np.array(1e-40, np.float32)}),
+        lambda rng, bad: {"x": data(rng, (3,), np.float32) * np.float32(1e-38), "i": index(rng, (4,), 3, bad)})
     for opset in (1, 11, 13):
         nodes = [N("Gather", ["t", "i"], ["y"])]
         cases[f"onnx-table-{opset}"] = Case(onnx_model(nodes, [("i", np.int64, ["b", "s"])], [("y", np.float32, None)], {"t": table}, opset=max(opset, 7)),
@@ -225,6 +236,220 @@ def add_tiles():
         cases[f"slice-ov-{end}"] = Case(ov_model(build), lambda rng, bad: {"x": data(rng, (4,), np.float32), "i": index(rng, (4,), 4, bad)})
 
 
+def add_constant_indices():
+    """Gathers whose indices are constants: of any rank and length, negative ones among them, and none at all."""
+    for shape in ([5, 4], ["n", 4], [5, "n"]):
+        feed = lambda rng, bad: {"x": data(rng, (5, 4), np.float32)}
+        for k, (op, axis, c) in {"scalar": ("Gather", 0, -2), "vector": ("Gather", 1, np.arange(200) % 8 - 4), "matrix": ("Gather", 0, np.arange(400).reshape(20, 20) % 10 - 5), "none": ("Gather", 1, np.zeros((2, 0))),
+                "tuples": ("GatherND", None, [[0, -4], [4, 3]]), "no-tuples": ("GatherND", None, np.zeros((0, 1))), "elements": ("GatherElements", 0, [[0, 1, 0, -5], [-1, 2, 4, 1]]), "fewer-elements": ("GatherElements", 0, [[0, -1]])}.items():
+            node = H.make_node(op, ["x", "c"], ["y"], **({} if axis is None else {"axis": axis}))
+            cases[f"onnx-constant-{k}-{'-'.join(map(str, shape))}"] = Case(onnx_model([node], [("x", np.float32, shape)], [("y", np.float32, None)], {"c": np.array(c, np.int64)}), feed)
+    node = H.make_node("Gather", ["x", "c"], ["y"])
+    for shape in ([5, 4], ["n", 4]):
+        for k, (op, axis, c) in {"gather": ("Gather", 0, [1, -5, 4]), "elements": ("GatherElements", 1, [[0, -4], [3, -1]]), "tuples": ("GatherND", None, [[0, -4], [4, 3]]), "scatter": ("ScatterElements", 0, [[0, -5, 4], [1, 2, -4]])}.items():
+            for computed in (False, True):
+                more = ["u"] if op == "ScatterElements" else []
+                nodes = ([H.make_node("Add", ["c", "zero"], ["j"])] if computed else []) + [H.make_node(op, ["x", "j" if computed else "c"] + more, ["y"], **({} if axis is None else {"axis": axis}))]
+                if not computed and not more:
+                    continue
+                feed = lambda rng, bad, more=more: {"x": data(rng, (5, 4), np.float32), **({"u": data(rng, (2, 3), np.float32)} if more else {})}
+                cases[f"onnx-{'computed' if computed else 'constant'}-{k}-{'-'.join(map(str, shape))}"] = Case(
+                    onnx_model(nodes, [("x", np.float32, shape)] + [("u", np.float32, [2, 3])] * len(more), [("y", np.float32, None)], {"c": np.array(c, np.int64), **({"zero": np.array(0, np.int64)} if computed else {})}), feed)
+    for axis, shape in ((0, [0, 4]), (1, [0, 4]), (0, [2, 0])):
+        for fed in (False, True):
+            node = H.make_node("GatherElements", ["x", "c"], ["y"], axis=axis)
+            cases[f"onnx-no-elements-{axis}-{shape[0]}-{'fed' if fed else 'constant'}"] = Case(
+                onnx_model([node], [("x", np.float32, [5, 4])] + [("c", np.int64, shape)] * fed, [("y", np.float32, None)], {} if fed else {"c": np.zeros(shape, np.int64)}),
+                lambda rng, bad, shape=shape, fed=fed: {"x": data(rng, (5, 4), np.float32), **({"c": np.zeros(shape, np.int64)} if fed else {})})
+    for op in ("Add", "Mul", "Max"):  # a number of more dims than what it is beside
+        for how, (operator, ins, held) in {"held": (None, [], {"c": np.full((1, 1), 2, np.int32)}), "unsqueezed": ("Unsqueeze", ["c0", "a"], {"c0": np.array(2, np.int32), "a": np.arange(2)}), "expanded": ("Expand", ["c0", "a"], {"c0": np.array(2, np.int32), "a": np.ones(2, np.int64)})}.items():
+            nodes = ([H.make_node(operator, ins, ["c"])] if operator else []) + [H.make_node("Gather", ["x", "i"], ["g"]), H.make_node(op, ["g", "c"], ["y"])]
+            cases[f"onnx-raised-{op.lower()}-{how}"] = Case(onnx_model(nodes, [("x", np.int32, [5, 4]), ("i", np.int64, [])], [("y", np.int32, None)], held),
+                lambda rng, bad: {"x": data(rng, (5, 4), np.int32), "i": index(rng, (), 5, bad)})
+    cases["onnx-constant-data"] = Case(onnx_model([node], [], [("y", np.float32, None)], {"c": np.array([[0, -1]]), "x": np.arange(6, dtype=np.float32).reshape(3, 2)}), lambda rng, bad: {})
+
+
+def codes_of(rng, kind, shape):
+    """Random codes, and their bytes, the first in the lowest bits."""
+    bits = int(kind[1:])
+    low = -(1 << bits - 1) if kind[0] == "i" else 0
+    codes = rng.integers(low, low + (1 << bits), shape)
+    per = 8 // bits
+    flat = np.zeros(-(-codes.size // per) * per, np.uint8)
+    flat[: codes.size] = codes.reshape(-1) & ((1 << bits) - 1)
+    packed = sum(flat[k::per].astype(np.uint16) << bits * k for k in range(per)).astype(np.uint8)
+    return codes, packed.tobytes()
+
+
+def scales_of(rng, shape, d):
+    """Scales of all sizes, negative ones, zeros, and of f16 subnormal numbers, which OpenVINO takes for 0 in f32."""
+    scales = rng.standard_normal(shape) * 10.0 ** rng.integers(-9 if d == np.float16 else -36, 2, shape)
+    return np.where((rng.random(shape) < 0.1) | (abs(scales) < 2.0**-126), 0, scales).astype(d)
+
+
+def add_blocks_onnx():
+    """GatherBlockQuantized: codes of u4, i4, u8, and of 8, 4 and 2 bits in bytes, with zero points and without."""
+    kinds = [("u4", T.UINT4, 4, "u4"), ("i4", T.INT4, 4, "i4"), ("u8", T.UINT8, 8, "u8"), ("u8", T.UINT8, 4, "u4"), ("u8", T.UINT8, 2, "u2")]
+    layouts = [((12, 64), 16, 0), ((12, 40), 64, 0), ((12, 48), 16, 0), ((2, 16), 16, 0), ((3, 5, 32), 16, 0), ((3, 5, 32), 32, 1), ((12, 64), 16, 1), ((3, 5, 32), 16, -1), ((3, 5, 36), 16, 0), ((5, 36), 16, 1)]
+    for held, kind, bits, each in kinds:
+        for shape, size, axis in layouts:
+            if held == "u8" and axis != 0:
+                continue
+            for zeros in (False, True):
+                for d in (np.float32, np.float16):
+                    rng = np.random.default_rng(len(cases))
+                    blocks = -(-shape[-1] // size)
+                    table = shape[:-1] + (shape[-1] * bits // 8,) if held == "u8" else shape
+                    inits = [H.make_tensor("t", kind, table, codes_of(rng, each, shape)[1], raw=True), onnx.numpy_helper.from_array(scales_of(rng, shape[:-1] + (blocks,), d), "s")]
+                    if zeros and held == "u8":
+                        wide = -(-blocks * bits // 8)
+                        inits.append(H.make_tensor("z", kind, shape[:-1] + (wide,), rng.integers(0, 256, shape[:-1] + (wide,)).astype(np.uint8).tobytes(), raw=True))
+                    elif zeros:
+                        inits.append(H.make_tensor("z", kind, shape[:-1] + (blocks,), codes_of(rng, each, shape[:-1] + (blocks,))[1], raw=True))
+                    node = H.make_node("GatherBlockQuantized", ["t", "i", "s"] + ["z"] * zeros, ["y"], domain="com.microsoft", gather_axis=axis, quantize_axis=len(shape) - 1, block_size=size, **({"bits": bits} if held == "u8" else {}))
+                    it, dims = (np.int32, ["a", "b"]) if size == 16 else (np.int64, ["a"])
+                    graph = H.make_graph([node], "g", [H.make_tensor_value_info("i", KIND[it], dims)], [H.make_tensor_value_info("y", KIND[d], None)], inits)
+                    m = H.make_model(graph, opset_imports=[H.make_opsetid("", 21), H.make_opsetid("com.microsoft", 1)], ir_version=10)
+
+                    def write(folder, m=m):
+                        path = os.path.join(folder, "source.onnx")
+                        onnx.save(m, path)
+                        return path
+                    feed = lambda rng, bad, it=it, dims=dims, n=shape[axis]: {"i": index(rng, (3, 2)[: len(dims)], n, bad, it)}
+                    cases[f"onnx-blocks-{held}-{bits}-{'x'.join(map(str, shape))}-{size}-{axis}-{'zeros' if zeros else 'none'}-{name(d)}"] = Case(write, feed)
+
+
+def held_codes(rng, kind, shape):
+    t = ov.Tensor(getattr(ov.Type, kind), list(shape))
+    np.asarray(t.data).view(np.uint8).reshape(-1)[:] = np.frombuffer(codes_of(rng, kind, shape)[1], np.uint8)
+    return ov.op.Constant(t, shared_memory=False)
+
+
+def add_blocks_ov():
+    """Gathers of compressed tables of OpenVINO: a scale for each row or group, in f32 and f16, with zero points and without."""
+    for kind in ("u4", "i4", "u8", "i8"):
+        for split, table, axis in (((12, 40), None, 0), ((12, 4, 16), (12, 64), 0), ((2, 16), None, 0), ((3, 5, 2, 16), (3, 5, 32), 1), ((12, 40), None, 1)):
+            for zeros in ("none", "each", "one"):
+                for chain, out in (("f32", "f32"), ("f16", "f32"), ("f16", "f16")):
+                    if zeros == "one" and (kind == "i4" or kind == "u4" and axis):
+                        continue  # ONNX has a zero point for each block
+                    rng = np.random.default_rng(len(cases))
+                    each = split[:-1] + (1,)
+                    codes, scales = held_codes(rng, kind, split), scales_of(rng, each, np.float32 if chain == "f32" else np.float16)
+                    zero = None if zeros == "none" else held_codes(rng, kind, each) if zeros == "each" else opset8.constant(np.array(8, np.uint8))
+
+                    def build(codes=codes, scales=scales, zero=zero, chain=chain, out=out, table=table, axis=axis):
+                        i = par("i", np.int64, [-1, 2])
+                        v = opset1.convert(codes, chain)
+                        if zero is not None:
+                            v = opset1.subtract(v, opset1.convert(zero, chain))
+                        v = opset1.multiply(v, opset8.constant(scales))
+                        if table:
+                            v = opset1.reshape(v, K(table), False)
+                        if out != chain:
+                            v = opset1.convert(v, out)
+                        return ov.Model([result(opset8.gather(v, i, K(axis)))], [i], "g")
+                    n = (table or split)[axis]
+                    feed = lambda rng, bad, n=n: {"i": index(rng, (3, 2), n, bad)}
+                    cases[f"ov-blocks-{kind}-{'x'.join(map(str, split))}-{axis}-{zeros}-{chain}-{out}"] = Case(ov_model(build), feed, zeros=(axis, n))
+
+
+def add_bags_ov():
+    """Bags of OpenVINO: empty ones, weights, means, and offsets that fall."""
+    sums = lambda rng, d, shape: (rng.standard_normal(shape) * 10.0 ** rng.integers(-6, 7, shape)).astype(d) if d == np.float32 else rng.integers(-1000, 1000, shape).astype(d)
+
+    def mixed(rng, d, shape):
+        a = sums(rng, d, shape)
+        return np.where(rng.random(shape) < 0.2, np.array(-0.0, d), a)
+    for d in (np.float32, np.int32):
+        for columns in ((5,), (2, 3)):
+            for static in (True, False):
+                for weighted in (False, True):
+                    for default in (None, 2):
+                        if not static and default is not None or weighted and not static:
+                            continue  # a default_index is of a known table; OpenVINO loads no weights of unknown dims
+                        many = lambda rng, low, weighted=weighted: 12 if weighted else int(rng.integers(low, 30))
+                        table = mixed(np.random.default_rng(len(cases)), d, (7,) + columns)
+                        tag = f"{name(d)}-{len(columns)}-{'constant' if static else 'input'}-{'weights' if weighted else 'plain'}-{default}"
+
+                        def parts(dims, static=static, d=d, columns=columns, weighted=weighted, table=table):
+                            x = K(table, d) if static else par("x", d, [-1] + list(columns))
+                            i = par("i", np.int64, dims)
+                            w = par("w", d, dims) if weighted else None
+                            return x, i, w, ([] if static else [x]) + [i] + ([w] if weighted else [])
+
+                        def made(rng, i, static=static, d=d, weighted=weighted, columns=columns):
+                            return {"i": i, **({} if static else {"x": mixed(rng, d, (7,) + columns)}), **({"w": mixed(rng, d, i.shape)} if weighted else {})}
+
+                        def offsets(version, mean=False, default=default, weighted=weighted, parts=parts, d=d):
+                            def build():
+                                x, i, w, inputs = parts([12 if weighted else -1])
+                                o = par("o", np.int64, [3 if weighted else -1])
+                                at = K(default if default is not None else -1) if default is not None or weighted else None
+                                bag = opset3.embedding_bag_offsets_sum(x, i, o, at, w) if version == 3 else opset15.embedding_bag_offsets(x, i, o, at, w, reduction="mean" if mean else "sum")
+                                return ov.Model([result(bag)], inputs + [o], "g")
+                            return build
+
+                        def feed_offsets(rng, bad, made=made, many=many, weighted=weighted):
+                            # An offset that is the number of indices OpenVINO refuses, and the target takes, as the page says.
+                            n = many(rng, 1)
+                            i = index(rng, (n,), 7, bad and rng.random() < 0.5, negative=False)
+                            o = np.sort(rng.integers(0, n, 3 if weighted else int(rng.integers(1, 6))))
+                            if bad or rng.random() < 0.7:  # at bad indices before the first bag OpenVINO does not look
+                                o[0] = 0
+                            if bad:
+                                o[-1] = rng.choice([n + 1, -1, 2 * n + 5, o[-1], o[0]])
+                            return {**made(rng, i), "o": o}
+
+                        def packed(version, mean=False, parts=parts, weighted=weighted):
+                            def build():
+                                x, i, w, inputs = parts([3, 11] if weighted else [-1, -1])
+                                bag = opset3.embedding_bag_packed_sum(x, i, w) if version == 3 else opset15.embedding_bag_packed(x, i, w, reduction="mean" if mean else "sum")
+                                return ov.Model([result(bag)], inputs, "g")
+                            return build
+                        feed_packed = lambda rng, bad, made=made, weighted=weighted: made(rng, index(rng, (3, 11) if weighted else tuple(int(n) for n in rng.integers(1, [5, 20])), 7, bad, negative=False))
+
+                        def segments(default=default, parts=parts, weighted=weighted):
+                            x, i, w, inputs = parts([12 if weighted else -1])
+                            s = par("s", np.int64, [12 if weighted else -1])
+                            at = K(default) if default is not None else None
+                            return ov.Model([result(opset3.embedding_segments_sum(x, i, s, K(5), at, w))], inputs + [s], "g")
+
+                        def feed_segments(rng, bad, made=made, many=many):
+                            n = many(rng, 1)
+                            return {**made(rng, index(rng, (n,), 7, bad, negative=False)), "s": np.sort(rng.integers(0, 5, n))}
+                        cases[f"ov-bags-offsets3-{tag}"] = Case(ov_model(offsets(3)), feed_offsets)
+                        if default is not None or not weighted:
+                            cases[f"ov-bags-segments3-{tag}"] = Case(ov_model(segments), feed_segments)
+                        if default is None:
+                            cases[f"ov-bags-packed3-{tag}"] = Case(ov_model(packed(3)), feed_packed)
+                            if not weighted:
+                                cases[f"ov-bags-packed15-{tag}"] = Case(ov_model(packed(15, True)), feed_packed)
+                        if not weighted:
+                            cases[f"ov-bags-offsets15-{tag}"] = Case(ov_model(offsets(15, True)), feed_offsets)
+    for n in [n for n in cases if n.startswith("ov-bags-")]:
+        cases[n.replace("ov-bags-", "ov-bags-stay-")] = Case(cases[n].write, cases[n].feed, to="xml")
+
+
+def add_edges_onnx():
+    """Ranges that have no numbers, conditions of Compress that are constants, repeats of a scalar and repeats that are fed, and a model whose constants are empty."""
+    N = H.make_node
+    for d in (np.int32, np.int64):
+        ends = [("start", d, []), ("limit", d, []), ("step", d, [])]
+        feed = lambda rng, bad, d=d: {n: np.array(rng.integers(-9, 10), d) for n in ("start", "limit")}
+        for step in (1, -2):
+            cases[f"onnx-range-{name(d)}-{step}"] = Case(onnx_model([N("Range", ["start", "limit", "step"], ["y"])], ends[:2], [("y", d, None)], {"step": np.array(step, d)}), feed)
+        cases[f"onnx-range-{name(d)}-fed"] = Case(onnx_model([N("Range", ["start", "limit", "step"], ["y"])], ends, [("y", d, None)]), lambda rng, bad, feed=feed, d=d: {**feed(rng, bad), "step": np.array(rng.choice([-3, -1, 1, 2]), d)})
+    for k, c in {"none": [False, False], "one": [False, True], "longer": [True, False, True]}.items():
+        for shape in ([2, 3], ["n", 3]):
+            cases[f"onnx-compress-{k}-{shape[0]}"] = Case(onnx_model([N("Compress", ["x", "c"], ["y"], axis=0)], [("x", np.float32, shape)], [("y", np.float32, None)], {"c": np.array(c)}), lambda rng, bad: {"x": data(rng, (2, 3), np.float32)})
+    cases["onnx-tile-scalar"] = Case(onnx_model([N("Tile", ["x", "r"], ["y"])], [("x", np.float32, []), ("r", np.int64, [0])], [("y", np.float32, None)]), lambda rng, bad: {"x": np.array(rng.standard_normal(), np.float32), "r": np.zeros(0, np.int64)})
+    cases["onnx-tile-fed"] = Case(onnx_model([N("Tile", ["x", "r"], ["y"])], [("x", np.float32, ["n", 2]), ("r", np.int64, [2])], [("y", np.float32, None)]), lambda rng, bad: {"x": data(rng, (int(rng.integers(1, 4)), 2), np.float32), "r": rng.integers(0, 4, 2)})
+    cases["onnx-reshape-kept"] = Case(onnx_model([N("Reshape", ["c", "s"], ["y"])], [("s", np.int64, [2])], [("y", np.float32, None)], {"c": np.ones((2, 3), np.float32)}),
+        lambda rng, bad: {"s": np.array([[0, 0], [0, -1], [3, 2], [-1, 3], [2, 0]][rng.integers(5)])})
+    cases["onnx-empty-constant"] = Case(onnx_model([N("Transpose", ["c"], ["y"])], [], [("y", np.int64, None)], {"c": np.zeros((1, 0), np.int64)}), lambda rng, bad: {})
+
+
 def add_further_onnx():
     """Split, Abs, CumSum, and with --lossy ReduceSum and the least and greatest of floats, around a gather."""
     N = H.make_node
@@ -239,6 +464,8 @@ def add_further_onnx():
                 x[0, 0] = max(np.iinfo(d).min, -(2**31)) + (d == np.int64)
                 return {"x": x, "i": index(rng, (2, 3), 5, bad)}
         cases[f"onnx-split-abs-{name(d)}"] = Case(onnx_model(nodes, [("x", d, ["n", 8]), ("i", np.int64, ["a", "b"])], outs, {"lengths": np.array([3, 0, 5], np.int64)}), feed)
+    cases["onnx-sqrt-float32"] = Case(onnx_model([N("Gather", ["x", "i"], ["g"]), N("Sqrt", ["g"], ["y"]), N("Sqrt", ["x"], ["z"])], [("x", np.float32, ["n", 8]), ("i", np.int64, ["a", "b"])], [("y", np.float32, None), ("z", np.float32, None)]),
+        lambda rng, bad: {"x": (np.abs(rng.standard_normal((5, 8))) * 10.0 ** rng.integers(-44, 38, (5, 8))).astype(np.float32), "i": index(rng, (2, 3), 5, bad)})
     for d in (np.float32, np.int32, np.int64):
         nodes = [N("CumSum", ["x", f"axis{a}"], [f"c{a}{e}{r}"], exclusive=e, reverse=r) for a in (0, 1) for e in (0, 1) for r in (0, 1)] + [N("Gather", ["x", "i"], ["g"]), N("CumSum", ["g", "last"], ["y"])]
         outs = [(o.output[0], d, None) for o in nodes]
@@ -257,6 +484,17 @@ def add_further_onnx():
     nodes = [N("Gather", ["x", "i"], ["g"]), N("Min", ["g", "w"], ["min"]), N("Max", ["g", "w"], ["max"]), N("Clip", ["g", "low", "high"], ["clip"]), N("Clip", ["g", "", "high"], ["below"])]
     cases["onnx-extremes-float32"] = Case(onnx_model(nodes, [("x", np.float32, [5, 4]), ("w", np.float32, [4]), ("i", np.int64, ["a"])], [(o, np.float32, None) for o in ("min", "max", "clip", "below")], {"low": np.array(-0.5, np.float32), "high": np.array(0.75, np.float32)}),
         lambda rng, bad: {"x": data(rng, (5, 4), np.float32), "w": data(rng, (4,), np.float32), "i": index(rng, (3,), 5, bad)}, flags=["--lossy"])
+
+
+def add_unread():
+    """A gather whose elements no result reads, in known and in open shapes; and that with a rank of 0."""
+    for op in ("Size", "Shape", "CastLike"):
+        for shape in ([3], ["a"], []):
+            nodes = [H.make_node("Gather", ["x", "i"], ["g"]), H.make_node(op, ["w", "g"] if op == "CastLike" else ["g"], ["y"])]
+            inputs = [("x", np.float32, [5, 4]), ("i", np.int64, shape)] + ([("w", np.int32, [2])] if op == "CastLike" else [])
+            dims = [3] if shape else []
+            cases[f"onnx-unread-{op.lower()}-{'open' if shape == ['a'] else len(shape)}"] = Case(onnx_model(nodes, inputs, [("y", np.float32 if op == "CastLike" else np.int64, None)]),
+                lambda rng, bad, dims=dims, op=op: {"x": data(rng, (5, 4), np.float32), "i": index(rng, dims, 5, bad), **({"w": rng.integers(-9, 9, (2,)).astype(np.int32)} if op == "CastLike" else {})})
 
 
 def add_further_ov():
@@ -279,6 +517,221 @@ def add_further_ov():
             g = opset8.gather(x, i, K(0))
             return ov.Model([result(opset1.reduce_sum(g, K([1]), True), "keep"), result(opset1.reduce_sum(g, K([0, 1])), "all")] + ([result(opset1.minimum(g, K(0.5, d)), "min"), result(opset1.maximum(g, K(0.5, d)), "max")] if d == np.float32 else []), [x, i], "g")
         cases[f"ov-further-lossy-{name(d)}"] = Case(ov_model(lossy), lambda rng, bad, d=d: {"x": rng.integers(-1000, 1000, (5, 4)).astype(d), "i": index(rng, (3,), 5, bad)}, flags=["--lossy"])
+
+
+def odd(rng, shape, d):
+    """Floats with NaNs, zeros of both signs, denormals and infinities; integers of the whole range that i32 holds."""
+    if d == np.bool_ or not np.issubdtype(d, np.integer):
+        x = data(rng, shape, d)
+        if d != np.bool_:
+            strange = np.array([np.nan, 0.0, -0.0, 1e-40, -1e-40, np.inf, -np.inf, 1, -1], np.float32).astype(d)
+            some = rng.integers(0, 3, shape) == 0
+            x[some] = strange[rng.integers(0, len(strange), int(some.sum()))]
+        return x
+    low, high = max(np.iinfo(d).min, -(2**31)), min(np.iinfo(d).max, 2**31 - 1)
+    return np.where(rng.integers(0, 3, shape) == 0, 0, rng.integers(low, high, shape, endpoint=True)).astype(d)
+
+
+def add_positions_onnx():
+    """Operators about positions and signs, around a gather."""
+    N = H.make_node
+
+    def feed_of(d, shape):
+        def feed(rng, bad):
+            s = tuple(int(rng.integers(1, 6)) if n is None else n for n in shape)
+            return {"x": odd(rng, s, d), "i": index(rng, (2, 3), s[0], bad)}
+        return feed
+    for d in (np.float32, np.float16):
+        cases[f"onnx-isnan-{name(d)}"] = Case(onnx_model([N("IsNaN", ["x"], ["n"]), N("Gather", ["n", "i"], ["y"])], [("x", d, ["n", 7]), ("i", np.int64, ["a", "b"])], [("n", np.bool_, None), ("y", np.bool_, None)]), feed_of(d, (None, 7)))
+    nodes = [N("Gather", ["x", "i"], ["g"])] + [N(op, [v, "w"], [f"{op}-{v}"]) for op in ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal") for v in "xg"]
+    exact = feed_of(np.float32, (None, 7))
+    cases["onnx-comparisons-float32"] = Case(onnx_model(nodes, [("x", np.float32, ["n", 7]), ("w", np.float32, [7]), ("i", np.int64, ["a", "b"])], [(n.output[0], np.bool_, None) for n in nodes[1:]]),
+        lambda rng, bad, exact=exact: {**exact(rng, bad), "w": odd(rng, (7,), np.float32)})
+    for d in (np.int32, np.int64):
+        # Numbers beyond 2^24 that are next to each other, which f32 does not tell apart.
+        nodes = [N("Gather", ["x", "i"], ["g"]), N("Sub", ["x", "w"], ["gap"]), N("Less", ["gap", "half"], ["y"]), N("Where", ["y", "x", "w"], ["where"])]
+        nodes += [N(op, [v, "w"], [f"{op}-{v}"]) for op in ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal") for v in "xg"]
+        outs = [("where", d, None)] + [(n.output[0], np.bool_, None) for n in nodes[4:]]
+
+        def feed(rng, bad, d=d):
+            x = rng.integers(-(2**30), 2**30, (int(rng.integers(1, 6)), 7)).astype(d)
+            x[0, 0] = 2**24 + 1
+            return {"x": x, "w": (x[0] + rng.integers(-1, 2, 7)).astype(d), "i": index(rng, (2, 3), x.shape[0], bad)}
+        cases[f"onnx-comparisons-{name(d)}"] = Case(onnx_model(nodes, [("x", d, ["n", 7]), ("w", d, [7]), ("i", np.int64, ["a", "b"])], outs, {"half": np.array(2**28, d)}), feed)
+    for d in (np.float32, np.int8, np.int16, np.int32, np.int64, np.uint8):
+        cases[f"onnx-sign-{name(d)}"] = Case(onnx_model([N("Gather", ["x", "i"], ["g"]), N("Sign", ["g"], ["y"]), N("Sign", ["x"], ["z"])], [("x", d, ["n", 7]), ("i", np.int64, ["a", "b"])], [("y", d, None), ("z", d, None)]), feed_of(d, (None, 7)))
+    for d in (np.float32, np.bool_, np.int32, np.int64, np.uint8):
+        nodes = [N("NonZero", ["x"], ["z"]), N("Transpose", ["z"], ["t"], perm=[1, 0]), N("GatherND", ["x", "t"], ["found"]), N("Gather", ["x", "i"], ["y"])]
+        cases[f"onnx-nonzero-{name(d)}"] = Case(onnx_model(nodes, [("x", d, ["n", 4]), ("i", np.int64, ["a", "b"])], [("z", np.int64, None), ("found", d, None), ("y", d, None)]), feed_of(d, (None, 4)))
+    for d in (np.float32, np.int8, np.bool_):
+        nodes = [N("Compress", ["x", "c"], ["rows"], axis=0), N("Compress", ["x", "c"], ["columns"], axis=-1), N("Compress", ["x", "c"], ["flat"]), N("Gather", ["x", "i"], ["y"])]
+
+        def feed(rng, bad, d=d):
+            x = odd(rng, (int(rng.integers(1, 6)), 4), d)
+            return {"x": x, "c": rng.integers(0, 2, int(rng.integers(1, 8))).astype(bool), "i": index(rng, (2, 3), x.shape[0], bad)}
+        cases[f"onnx-compress-{name(d)}"] = Case(onnx_model(nodes, [("x", d, ["n", 4]), ("c", np.bool_, ["m"]), ("i", np.int64, ["a", "b"])], [(o, d, None) for o in ("rows", "columns", "flat", "y")]), feed)
+    for d in (np.float32, np.int64):
+        nodes = [N("EyeLike", ["x"], ["e"], k=1, dtype=KIND[d]), N("EyeLike", ["g2"], ["f"], k=-2, dtype=KIND[d]), N("Gather", ["x", "i"], ["g"]), N("Reshape", ["g", "two"], ["g2"])]
+        nodes = [nodes[2], nodes[3], nodes[0], nodes[1]]
+        cases[f"onnx-eyelike-{name(d)}"] = Case(onnx_model(nodes, [("x", np.float32, ["n", 4]), ("i", np.int64, ["a", "b"])], [("e", d, None), ("f", d, None), ("g2", np.float32, None)], {"two": np.array([6, 4], np.int64)}), feed_of(np.float32, (None, 4)))
+    for d in (np.float32, np.int64, np.bool_, np.float16):
+        nodes = [N("Gather", ["x", "i"], ["g"]), N("Trilu", ["x"], ["up"]), N("Trilu", ["x", "k"], ["low"], upper=0), N("Trilu", ["g", "minus"], ["y"])]
+        exact = feed_of(d, (None, 4))
+        cases[f"onnx-trilu-{name(d)}"] = Case(onnx_model(nodes, [("x", d, ["n", 4]), ("i", np.int64, ["a", "b"]), ("k", np.int64, [])], [(o, d, None) for o in ("up", "low", "y")], {"minus": np.array(-1, np.int64)}),
+            lambda rng, bad, exact=exact: {**exact(rng, bad), "k": np.array(rng.integers(-5, 6), np.int64)})
+    for d in (np.float32, np.int64):
+        for axis in (-1, 0, 1):
+            nodes = [N("OneHot", ["i", "depth", "values"], ["hot"], axis=axis), N("Gather", ["x", "i"], ["y"])]
+            values = np.array([-0.0, 2.5] if d == np.float32 else [-3, 7], d)
+            cases[f"onnx-onehot-{name(d)}-{axis}"] = Case(onnx_model(nodes, [("x", d, [5, 4]), ("i", np.int64, ["a", "b"])], [("hot", d, None), ("y", d, None)], {"depth": np.array(5, np.int64), "values": values}), feed_of(d, (5, 4)))
+    cases["onnx-onehot-wide"] = Case(onnx_model([N("OneHot", ["j", "depth", "values"], ["hot"])], [("j", np.int64, ["a", "b"])], [("hot", np.int64, None)], {"depth": np.array([5], np.int64), "values": np.array([0, 1], np.int64)}),
+        lambda rng, bad: {"j": rng.integers(-9, 10, (2, 3))})
+    for d in (np.float32, np.int8, np.int32):
+        nodes = [N("Gather", ["x", "i"], ["g"])] + [N(op, ["x"], [f"{op}{a}{last}"], axis=a, keepdims=last, select_last_index=last) for op in ("ArgMax", "ArgMin") for a in (0, -1) for last in (0, 1)] + [N("ArgMax", ["g"], ["y"], axis=1)]
+        nodes += [N("ReduceMax", ["x", "axis"], ["most"], keepdims=0), N("ReduceMin", ["g", "axis"], ["least"]), N("ReduceMax", ["x"], ["all"])]
+        outs = [(n.output[0], np.int64, None) for n in nodes[1:10]] + [(n.output[0], d, None) for n in nodes[10:]]
+        cases[f"onnx-extreme-{name(d)}"] = Case(onnx_model(nodes, [("x", d, [5, 6]), ("i", np.int64, [2, 3])], outs, {"axis": np.array([1], np.int64)}),
+            lambda rng, bad, d=d: {"x": rng.integers(-3, 4, (5, 6)).astype(d) + (d(0.5) if d == np.float32 else 0), "i": index(rng, (2, 3), 5, bad)}, flags=[] if d == np.int8 else ["--lossy"])
+
+
+def add_pads_onnx():
+    """Pad in each mode, of constant and of computed pads, around a gather."""
+    N = H.make_node
+    for d in (np.float32, np.float16, np.bool_, np.int8, np.int32, np.int64, np.uint8):
+        nodes = [N("Gather", ["x", "i"], ["g"], axis=1), N("Pad", ["g", "pads"], ["zero"]), N("Pad", ["g", "pads", "value"], ["constant"], mode="constant"), N("Pad", ["g", "pads"], ["edge"], mode="edge"), N("Pad", ["r", "pads"], ["reflect"], mode="reflect"),
+                 N("Pad", ["x", "some", "value", "axes"], ["axes_"]), N("Pad", ["x", "away", "value"], ["less"])]
+        outs = [(n.output[-1], d, None) for n in nodes[1:]]
+        held = {"pads": np.array([1, 2, 0, 1], np.int64), "value": np.array(1 if d == np.bool_ else 3, d), "some": np.array([2, 1], np.int64), "axes": np.array([-1], np.int64), "away": np.array([-1, 1, 0, -2], np.int64)}
+        cases[f"onnx-pad-{name(d)}"] = Case(onnx_model(nodes, [("x", d, ["n", "m"]), ("r", d, [3, 4]), ("i", np.int64, [4])], outs, held),
+            lambda rng, bad, d=d: (lambda x: {"x": x, "r": odd(rng, (3, 4), d), "i": index(rng, (4,), x.shape[1], bad)})(odd(rng, (int(rng.integers(1, 5)), int(rng.integers(2, 6))), d)))
+    nodes = [N("Gather", ["x", "i"], ["g"], axis=1), N("Pad", ["g", "p"], ["zero"]), N("Pad", ["x", "p"], ["edge"], mode="edge")]
+    cases["onnx-pad-computed"] = Case(onnx_model(nodes, [("x", np.float32, ["n", 4]), ("i", np.int64, [3]), ("p", np.int64, [4])], [(o, np.float32, None) for o in ("zero", "edge")]),
+        lambda rng, bad: {"x": data(rng, (int(rng.integers(3, 6)), 4), np.float32), "i": index(rng, (3,), 4, bad), "p": rng.integers(-1, 4, 4)})
+    cases["onnx-pad-axis"] = Case(onnx_model([N("Gather", ["x", "i"], ["g"]), N("Pad", ["g", "p", "", "axes"], ["y"])], [("x", np.float32, ["n", 4]), ("i", np.int64, [3]), ("p", np.int64, [2])], [("y", np.float32, None)], {"axes": np.array([1], np.int64)}),
+        lambda rng, bad: (lambda x: {"x": x, "i": index(rng, (3,), len(x), bad), "p": rng.integers(0, 4, 2)})(data(rng, (int(rng.integers(1, 5)), 4), np.float32)))
+
+
+def add_positions_ov():
+    """What add_positions_onnx and add_pads_onnx have, of OpenVINO."""
+    for d in (np.float32, np.int32, np.int8, np.uint8, np.int64, np.bool_):
+        def build(d=d):
+            x, i = par("x", d, [-1, 4]), par("i", np.int64, [3])
+            g = opset8.gather(x, i, K(0))
+            r = par("r", d, [3, 4])
+            outs = {f"{mode}{k}": opset12.pad(x, K([1, 0]), K(end), mode) for k, end in enumerate(([0, 2], [0, -2])) for mode in ("constant", "edge")}
+            outs["reflect"] = opset12.pad(r, K([1, 0]), K([0, 3]), "reflect")
+            outs["value"] = opset1.pad(g, K([0, 3]), K([1, 0]), "constant", K(True if d == np.bool_ else 3, d))
+            outs["mirror"] = opset1.pad(g, K([3, 0]), K([1, 2]), "symmetric")
+            if d != np.bool_:
+                outs["sign"] = opset1.sign(g)
+            if d == np.float32:
+                outs.update({"nan": opset10.is_nan(x), "gt": opset1.greater(r, opset1.transpose(opset1.transpose(r, K([1, 0])), K([1, 0]))), "gt0": opset1.greater(r, K(0, d)), "ge0": opset1.greater_equal(r, K(0, d)), "lt0": opset1.less(r, K(0, d)), "le0": opset1.less_equal(r, K(0, d)), "ne0": opset1.not_equal(r, r)})
+            return ov.Model([result(v, k) for k, v in outs.items()], [x, i, r], "g")
+
+        def feed(rng, bad, d=d):
+            x = odd(rng, (int(rng.integers(2, 6)), 4), d)
+            return {"x": x, "r": odd(rng, (3, 4), d), "i": index(rng, (3,), x.shape[0], bad)}
+        cases[f"ov-positions-{name(d)}"] = Case(ov_model(build), feed)
+    for d in (np.float32, np.int32, np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.int64):
+        def extremes(d=d):
+            x, i = par("x", d, [5, 4]), par("i", np.int64, [3])
+            g = opset8.gather(x, i, K(0))
+            return ov.Model([result(opset1.reduce_max(g, K([1]), True), "most"), result(opset1.reduce_min(g, K([0, 1])), "least"), result(opset1.reduce_max(x, K([-2])), "columns")], [x, i], "g")
+        high = min(np.iinfo(d).max, 2**24) if np.issubdtype(d, np.integer) else 99
+        low = max(np.iinfo(d).min, -(2**24)) if np.issubdtype(d, np.integer) else -99
+        cases[f"ov-extreme-{name(d)}"] = Case(ov_model(extremes), lambda rng, bad, d=d, low=low, high=high: {"x": rng.integers(low, high, (5, 4), endpoint=True).astype(d), "i": index(rng, (3,), 5, bad)}, flags=[] if np.dtype(d).itemsize < 4 else ["--lossy"])
+def add_chosen():
+    """TopK, and ScatterElements without a reduction: their ties, repeated indices, and bad ones."""
+    N = H.make_node
+    for d in (np.float32, np.float16, np.int8, np.uint8, np.int16, np.int32, np.int64):
+        floats = not np.issubdtype(d, np.integer)
+        for shape in ((4, 7), (3, 600)):
+            nodes = [N("TopK", ["x", "three"], ["v", "p"], axis=0), N("TopK", ["x", "one"], ["lv", "lp"], sorted=0, largest=0), N("TopK", ["x", "five"], ["w", "q"], largest=0), N("Gather", ["t", "q"], ["y"]), N("Gather", ["x", "i"], ["g"]), N("TopK", ["g", "five"], ["gv", "gp"])]
+            outs = [(o, d if o in ("v", "lv", "w", "gv") else np.float32 if o == "y" else np.int64, None) for o in ("v", "p", "lv", "lp", "w", "q", "y", "gv", "gp")]
+            consts = {"three": np.array([3], np.int64), "one": np.array([1], np.int64), "five": np.array([5], np.int64), "t": np.arange(1200, dtype=np.float32).reshape(600, 2)}
+            feed = lambda rng, bad, d=d, shape=shape: {"x": rng.integers(0, 6, shape).astype(d) if rng.random() < 0.5 else data(rng, shape, d), "i": index(rng, (2,), shape[0], bad)}
+            cases[f"onnx-topk-{name(d)}-{shape[1]}"] = Case(onnx_model(nodes, [("x", d, ["a", "b"]), ("i", np.int64, ["k"])], outs, consts), feed, flags=["--lossy"] if floats else [])
+
+            def build(d=d):
+                x, i = par("x", d, [-1, -1]), par("i", np.int64, [-1])
+                made = []
+                for node, n in ((opset11.topk(x, K(3), 0, "max", "value", "i32", True), "v"), (opset11.topk(x, K(1), 1, "min", "value", "i64", True), "l"), (opset11.topk(opset8.gather(x, i, K(0)), K(5), 1, "min", "value", "i64", True), "w")):
+                    for at in range(2):
+                        node.output(at).set_names({f"{n}{at}"})
+                        made.append(opset1.result(node.output(at)))
+                return ov.Model(made, [x, i], "g")
+            cases[f"ov-topk-{name(d)}-{shape[1]}"] = Case(ov_model(build), feed, flags=["--lossy"] if floats else [])
+    for d in (np.float32, np.float16, np.bool_, np.int8, np.uint16, np.int32, np.int64, np.uint32, np.uint64):
+        for rank in (1, 2, 3):
+            for axis in range(rank):
+                dims = list("abc")[:rank]
+
+                def feed(rng, bad, d=d, rank=rank, axis=axis):
+                    x = data(rng, tuple(int(n) for n in rng.integers(1, 7, rank)), d)
+                    s = [int(rng.integers(1, n + 1)) for n in x.shape]
+                    s[axis] = int(rng.integers(1, 9))
+                    return {"x": x, "i": index(rng, s, x.shape[axis], bad, np.int32 if d == np.int32 else np.int64), "u": data(rng, s, d)}
+                it = np.int32 if d == np.int32 else np.int64
+                cases[f"onnx-scatter-{name(d)}-{rank}-{axis}"] = Case(onnx_model([N("ScatterElements", ["x", "i", "u"], ["y"], axis=axis - (rank if d == np.int8 else 0))], [("x", d, dims), ("i", it, list("pqr")[:rank]), ("u", d, list("pqr")[:rank])], [("y", d, None)]), feed)
+                for version in (3, 12):
+                    def build(d=d, rank=rank, axis=axis, version=version, it=it):
+                        x, i, u = par("x", d, [-1] * rank), par("i", it, [-1] * rank), par("u", d, [-1] * rank)
+                        return ov.Model([result(opset3.scatter_elements_update(x, i, u, K(axis)) if version == 3 else opset12.scatter_elements_update(x, i, u, K(axis), "none", True))], [x, i, u], "g")
+                    if d in (np.float32, np.int32) or version == 12 and d == np.bool_:
+                        cases[f"ov-scatter{version}-{name(d)}-{rank}-{axis}"] = Case(ov_model(build), feed, undefined=True)
+    # f16: one step of arithmetic, around which elements move.
+    binary = {"Add": opset1.add, "Sub": opset1.subtract, "Mul": opset1.multiply, "Less": opset1.less, "GreaterOrEqual": opset1.greater_equal, "Equal": opset1.equal}
+
+    def halves(rng, shape):
+        a = rng.integers(0, 1 << 16, shape).astype(np.uint16).view(np.float16)
+        return np.where(np.isfinite(a), a, np.float16(1)) if rng.random() < 0.5 else data(rng, shape, np.float16)
+    feed = lambda rng, bad: {"x": halves(rng, (5, 16)), "w": halves(rng, (16,)), "i": index(rng, (3,), 5, bad)}
+    nodes = [N("Gather", ["x", "i"], ["g"])] + [N(o, ["g", "w"], [o]) for o in binary] + [N("Abs", ["g"], ["abs"]), N("Transpose", ["Mul"], ["t"]), N("Add", ["x", "abs1"], ["s"]), N("Abs", ["w"], ["abs1"])]
+    nodes[-1], nodes[-2] = nodes[-2], nodes[-1]
+    outs = [(o, np.bool_ if o in ("Less", "GreaterOrEqual", "Equal") else np.float16, None) for o in [*binary, "abs", "t", "s"]]
+    cases["onnx-halves"] = Case(onnx_model(nodes, [("x", np.float16, ["n", 16]), ("w", np.float16, [16]), ("i", np.int64, ["k"])], outs), feed)
+
+    def build():
+        x, w, i = par("x", np.float16, [5, 16]), par("w", np.float16, [16]), par("i", np.int64, [-1])
+        g = opset1.transpose(x, K([1, 0]))
+        return ov.Model([result(f(opset1.transpose(g, K([1, 0])), w), o) for o, f in binary.items()] + [result(opset1.absolute(x), "abs"), result(opset8.gather(x, i, K(0)), "g")], [x, w, i], "g")
+    cases["ov-halves"] = Case(ov_model(build), feed)
+    nodes = [N("Gather", ["t", "i"], ["g"]), N("ScatterElements", ["g", "j", "u"], ["y"], axis=1)]
+    cases["onnx-scatter-static"] = Case(onnx_model(nodes, [("i", np.int64, [3]), ("j", np.int64, [2, 2]), ("u", np.float32, [2, 2])], [("y", np.float32, None)], {"t": np.arange(20, dtype=np.float32).reshape(5, 4)}),
+        lambda rng, bad: {"i": index(rng, (3,), 5, bad and rng.random() < 0.5), "j": index(rng, (2, 2), 4, bad), "u": data(rng, (2, 2), np.float32)})
+
+
+def add_branches():
+    """If whose condition is a constant: either branch, one in another, and values from outside."""
+    N = H.make_node
+
+    def onnx_branch(n, add, inside=None):
+        t = lambda v, k: onnx.numpy_helper.from_array(np.array(v), k)
+        nodes = inside or [N("Gather", ["x", "i"], [n + "_g"]), N("Add", [n + "_g", n + "_a"], [n])]
+        return H.make_graph(nodes, n, [], [H.make_tensor_value_info(n, T.FLOAT, None)], [t(np.float32(add), n + "_a")])
+    for chosen in (True, False):
+        for shape in ((), (1,)):
+            inner = onnx_branch("o", 0, [N("Squeeze", ["no"], ["s"]), N("If", ["s"], ["o"], then_branch=onnx_branch("a", 1), else_branch=onnx_branch("b", 2))])
+            nodes = [N("Identity", ["c"], ["d"]), N("If", ["d"], ["z"], then_branch=inner, else_branch=onnx_branch("e", 3)), N("Gather", ["z", "zero"], ["y"])]
+            cases[f"onnx-if-{chosen}-{len(shape)}"] = Case(onnx_model(nodes, [("x", np.float32, ["n", 3]), ("i", np.int64, ["k"])], [("z", np.float32, None), ("y", np.float32, None)], {"c": np.full(shape, chosen), "no": np.array([False]), "zero": np.array(0)}),
+                lambda rng, bad: (lambda x: {"x": x, "i": index(rng, (2,), len(x), bad)})(data(rng, (int(rng.integers(1, 5)), 3), np.float32)))
+
+        def build(chosen=chosen):
+            x, i = par("x", np.float32, [-1, 3]), par("i", np.int64, [-1])
+
+            def body(axis):
+                a, b = opset1.parameter([-1, 3], np.float32), opset1.parameter([-1], np.int64)
+                return ov.Model([opset1.result(opset1.unsqueeze(opset8.gather(a, b, K(0)), K(axis)))], [a, b], "body"), a, b
+            (then, ta, tb), (other, oa, ob) = body(0), body(1)
+            node = opset8.if_op(opset1.constant(np.array(chosen)))
+            node.set_then_body(then)
+            node.set_else_body(other)
+            node.set_input(x.output(0), ta, oa)
+            node.set_input(i.output(0), tb, ob)
+            node.set_output(then.results[0], other.results[0])
+            node.output(0).set_names({"y"})
+            return ov.Model([opset1.result(node.output(0))], [x, i], "g")
+        cases[f"ov-if-{chosen}"] = Case(ov_model(build), lambda rng, bad: (lambda x: {"x": x, "i": index(rng, (2,), len(x), bad)})(data(rng, (int(rng.integers(1, 5)), 3), np.float32)))
 
 
 # OpenVINO.
@@ -495,13 +948,27 @@ def same(a, b):
     return len(a) == len(b) and all(x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes() for x, y in zip(a, b))
 
 
+def with_zeros(run, feed, axis, length):
+    """What a gather answers, with zeros for the indices i outside."""
+    bad = (feed["i"] < -length) | (feed["i"] >= length)
+    want = run({**feed, "i": np.where(bad, 0, feed["i"]).astype(feed["i"].dtype)})
+    want[0][(slice(None),) * axis + (bad,)] = 0
+    return want
+
+
 def hold(garner, case_name, case, outside):
     with tempfile.TemporaryDirectory() as folder:
         path = case.write(folder)
-        target = os.path.join(folder, "target." + ("xml" if path.endswith(".onnx") else "onnx"))
+        target = os.path.join(folder, "target." + (case.to or ("xml" if path.endswith(".onnx") else "onnx")))
         done = subprocess.run([garner, "convert", path, "-o", target, "--outside", outside, "--quiet"] + case.flags, capture_output=True, text=True)
         if done.returncode:
             return f"not converted: {done.stderr.strip()}", False
+        if FIX and outside != "as-is":
+            mended = os.path.join(folder, "mended." + target.rsplit(".", 1)[1])
+            done = subprocess.run([garner, "lint", target, "--fix", "-o", mended, "--fail-on", "never"], capture_output=True, text=True)
+            if not os.path.exists(mended):
+                return f"not mended: {done.stderr.strip()}", False
+            target = mended
         try:
             a, b = opened(path), opened(target)
         except Exception as e:
@@ -517,12 +984,17 @@ def hold(garner, case_name, case, outside):
             feed = case.feed(rng, bad)
             if 0 in feed:
                 feed = {a.inputs[k]: v for k, v in feed.items()}
-            want = a(feed) if not (bad and case.undefined) else "reads other memory"
+            if bad and case.zeros:
+                want = with_zeros(a, feed, *case.zeros)
+            else:
+                want = a(feed) if not (bad and case.undefined) else "reads other memory"
             if isinstance(want, str) and isinstance(a, OpenVINO):
                 a = opened(path)  # a run that it refuses spoils the next, where dims are dynamic
             if isinstance(a, OpenVINO):  # a tensor has several names, of which ONNX keeps one
                 feed = {b.inputs[next(i for i, names in enumerate(a.all) if k in names)]: v for k, v in feed.items()}
             got = b(feed)
+            if isinstance(got, str) and case.to:
+                b = opened(target)  # as above: it is the source's own node
             if isinstance(want, str) and isinstance(got, str) and outside != "clamp":
                 refused += 1
                 continue
@@ -565,6 +1037,9 @@ def hold_recorded(garner, path, outside, to):
             if bad and outside == "clamp" and not isinstance(got, str):
                 answered += 1
                 continue
+            if bad and outside == "clamp" and want is None:
+                refused += 1  # of other than an index
+                continue
             if want is None or isinstance(got, str) or sorted(want) != sorted(outs) or not same([want[k] for k in outs], got):
                 at = [(k, want and want.get(k), not isinstance(got, str) and got[i]) for i, k in enumerate(outs) if want is None or isinstance(got, str) or not same([want.get(k)], [got[i]])]
                 return f"feed {n} ({'bad' if bad else 'valid'}): {feed}\n  name, source, target: {at[:1]} {got[-300:] if isinstance(got, str) else ''} {outs}", False
@@ -580,7 +1055,7 @@ def main():
             path = path[: -len(".feeds")]
             if (".tflite" in path) != (sys.argv[4:5] != ["tensorflow"]):
                 continue
-            for to in ("onnx", "xml"):
+            for to in ("onnx",) if os.path.basename(path).startswith("onnx-") else ("onnx", "xml"):
                 for outside in ("keep", "clamp", "as-is"):
                     text, ok = hold_recorded(garner, path, outside, to)
                     total += 1
@@ -589,11 +1064,22 @@ def main():
         print(f"{total} conversions, {failed} failed; onnxruntime {ort.__version__}, openvino {ov.__version__.split('-')[0]}")
         sys.exit(failed > 0)
     add_onnx()
+    add_constant_indices()
+    add_edges_onnx()
     add_further_onnx()
+    add_unread()
+    add_positions_onnx()
+    add_pads_onnx()
+    add_blocks_onnx()
+    add_blocks_ov()
+    add_bags_ov()
     add_one_row()
     add_tiles()
     add_ov()
     add_further_ov()
+    add_positions_ov()
+    add_chosen()
+    add_branches()
     add_files()
     wanted = [n for n in cases if not sys.argv[2:] or any(n.startswith(w) for w in sys.argv[2:])]
     failed = total = 0
