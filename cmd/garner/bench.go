@@ -158,7 +158,7 @@ func (f *benchFlags) check(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) > 0:
 			return cmdline.Usage(cmd, "bench --suite makes its own operands; %q was given", args[0])
-		case slices.ContainsFunc([]string{"as", "opset", "attr", "operand", "axis", "batch-dims", "dtype", "shape", "offset", "raw", "indices-dtype", "indices-shape", "indices-offset", "output"}, cmd.Flags().Changed):
+		case slices.ContainsFunc([]string{"as", "opset", "attr", "operand", "axis", "batch-dims", "dtype", "shape", "offset", "raw", "lenient", "indices-dtype", "indices-shape", "indices-offset", "output"}, cmd.Flags().Changed):
 			return cmdline.Usage(cmd, "bench --suite makes its own operands and reuses its output; it takes --threads, --seconds, --json and -o")
 		case f.json && f.picture == "-":
 			return cmdline.Wrong("--json and -o - both write to standard output; give -o a file")

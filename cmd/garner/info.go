@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,8 +20,16 @@ import (
 
 // infoFlags are the flags of info.
 type infoFlags struct {
-	array cmdline.ArrayFlags
-	json  bool
+	array     cmdline.ArrayFlags
+	signature string
+	json      bool
+}
+
+// options are how the arrays are read.
+func (f *infoFlags) options() files.Options {
+	o := f.array.Options()
+	o.Signature = f.signature
+	return o
 }
 
 func (p *program) infoCommand() *cobra.Command {
@@ -39,7 +49,10 @@ manifest.json, the array that they make, and it opens no shard.
 
 DTYPE is the type that a gather reads, "-" if it refuses; KIND is the file's name of
 the type, such as Q8_0, which is read as f32. BYTES is the size of the elements in the
-file; of a compressed member of .npz it is that of the member, with its header.
+file; of a compressed member of .npz it is that of the member, with its header. The
+scale and the zero point of a quantised constant of LiteRT stand behind it. Of a
+partitioned variable of TensorFlow 1 it lists the table, joined, and the slices that a
+graph reads, whose bytes are the table's; what a checkpoint lacks is "missing".
 
 Exit status: 0 done; 1 FILE could not be read, or is corrupt; 2 the command was wrong.`,
 		Example: `  garner info model.gguf
@@ -61,6 +74,7 @@ Exit status: 0 done; 1 FILE could not be read, or is corrupt; 2 the command was 
 		RunE: func(cmd *cobra.Command, args []string) error { return p.info(cmd.Context(), f, args[0]) },
 	}
 	f.array.Add(cmd, "")
+	addSignature(cmd, &f.signature)
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -70,18 +84,20 @@ type listing struct {
 	File   string        `json:"file"`
 	Format string        `json:"format"`
 	Arrays []listedArray `json:"arrays"`
-	Bytes  int64         `json:"bytes"`            // of all arrays of known size, in their files
+	Bytes  int64         `json:"bytes"`            // of all arrays of known size, in their files; those of a slice are of its whole
 	Joined string        `json:"joined,omitempty"` // spec of the files of a pattern, joined
 }
 
 type listedArray struct {
-	Name  string `json:"name,omitempty"`
-	DType string `json:"dtype,omitempty"` // absent where it is not read
-	Kind  string `json:"kind,omitempty"`  // as the format names it
-	Shape []int  `json:"shape"`           // null where it is not known
-	Bytes int64  `json:"bytes"`           // -1 where the kind is not known
-	File  string `json:"file"`
-	Note  string `json:"note,omitempty"`
+	Name      string `json:"name,omitempty"`
+	DType     string `json:"dtype,omitempty"` // absent where it is not read
+	Kind      string `json:"kind,omitempty"`  // as the format names it
+	Shape     []int  `json:"shape"`           // null where it is not known
+	Bytes     int64  `json:"bytes"`           // -1 where the kind is not known
+	File      string `json:"file"`
+	Quantised string `json:"quantised,omitempty"` // for which reals the elements stand
+	Whole     string `json:"whole,omitempty"`     // the array that it is a slice of
+	Note      string `json:"note,omitempty"`
 }
 
 // info lists the arrays of a file, or of the files that a pattern matches.
@@ -90,7 +106,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	if err != nil {
 		return err
 	}
-	o, name := f.array.Options(), from.Name
+	o, name := f.options(), from.Name
 	if name != "" {
 		arrays = slices.DeleteFunc(arrays, func(a files.Info) bool { return a.Name != name })
 		if len(arrays) == 0 {
@@ -103,7 +119,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 	l := listing{File: from.Path, Format: from.Format.Name, Arrays: []listedArray{}}
 	unknown := 0
 	for _, a := range arrays {
-		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Note: cmdline.OptionFlags.Replace(a.Note)}
+		e := listedArray{Name: a.Name, Kind: a.Kind, Shape: a.Shape, Bytes: a.Bytes, File: a.Path, Quantised: a.Quantised, Whole: a.Whole, Note: cmdline.OptionFlags.Replace(a.Note)}
 		if a.DType != garner.Invalid {
 			e.DType = a.DType.String()
 		}
@@ -111,7 +127,9 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 		if a.Bytes < 0 {
 			unknown++
 		}
-		l.Bytes += max(a.Bytes, 0)
+		if a.Whole == "" {
+			l.Bytes += max(a.Bytes, 0)
+		}
 	}
 	if from.IsPattern() && (name != "" || !from.Format.Named) {
 		joined, err := from.Open(ctx, o)
@@ -150,7 +168,11 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 		if a.Bytes < 0 {
 			size = "-"
 		}
-		row(printable(a.File), a.Note, orDash(printable(a.Name)), orDash(a.DType), orDash(printable(a.Kind)), shape, size)
+		note := a.Quantised
+		if note != "" && a.Note != "" {
+			note += "; "
+		}
+		row(printable(a.File), note+a.Note, orDash(printable(a.Name)), orDash(a.DType), orDash(printable(a.Kind)), shape, size)
 	}
 	if err := table.Flush(); err != nil {
 		return cmdline.NotPrinted(err)
@@ -177,7 +199,7 @@ func (p *program) info(ctx context.Context, f *infoFlags, text string) error {
 // listed lists the arrays of FILE. That of standard input is read whole, as text is.
 func (p *program) listed(ctx context.Context, f *infoFlags, text string) (files.Operand, []files.Info, error) {
 	const role = "FILE"
-	o, most := f.array.Options(), cmdline.MemoryBound()
+	o, most := f.options(), cmdline.MemoryBound()
 	if text == "-" {
 		in, t, err := p.Open(ctx, role, cmdline.ParseOperand(text), o, most)
 		if err != nil {
@@ -189,7 +211,10 @@ func (p *program) listed(ctx context.Context, f *infoFlags, text string) (files.
 	}
 	from, err := files.Parse(text)
 	switch {
-	case errors.Is(err, files.ErrUnknown):
+	case errors.Is(err, files.ErrUnknown) && !errors.Is(err, files.ErrForeign):
+		if _, err := os.Stat(text); errors.Is(err, fs.ErrNotExist) {
+			return from, nil, cmdline.NoFile(role, text)
+		}
 		return from, nil, cmdline.Wrong("%q is no file that garner reads: %s, or - for standard input", text, files.Readable())
 	case err != nil:
 		return from, nil, cmdline.About(role+" ", err)

@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -22,6 +24,7 @@ import (
 	"github.com/garner-go/garner/format/safetensors"
 	"github.com/garner-go/garner/internal/literal"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 )
 
 // raceOptions removes the race detector's delay of a second at the end of each
@@ -135,6 +138,13 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("garner exits %d; want %d", got, want)
 	}
+	texts := message
+	if len(args) > 0 && slices.Contains([]string{"info", "model", "lint", "run", "convert"}, args[0]) { // notes and findings
+		texts += ts.ReadFile("stdout")
+	}
+	if flags := foreignFlags(args, texts); len(flags) > 0 {
+		ts.Fatalf("it names %v, which the command does not take", flags)
+	}
 	if left, _ := filepath.Glob(ts.MkAbs(".garner-*")); len(left) > 0 {
 		ts.Fatalf("garner left %v", left)
 	}
@@ -148,6 +158,41 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("garner refused, and yet %s changed: %q became %q", output, before, after)
 	}
 }
+
+// namedFlag matches a flag in a text, and calledCommand the command that a text says to run.
+var (
+	namedFlag     = regexp.MustCompile(`(?:^|[ ("])--([a-z][a-z-]*)`)
+	calledCommand = regexp.MustCompile("garner ([a-z]+)")
+)
+
+// foreignFlags lists the flags that a message names and that neither the command of args has, nor
+// args, nor a command that the message names.
+func foreignFlags(args []string, message string) (foreign []string) {
+	root := newProgram(strings.NewReader(""), io.Discard, io.Discard).command()
+	commands := []*cobra.Command{root}
+	if cmd, _, err := root.Find(args); err == nil {
+		commands = append(commands, cmd)
+	}
+	for _, m := range calledCommand.FindAllStringSubmatch(message, -1) {
+		if cmd, _, err := root.Find(m[1:]); err == nil && m[1] != "help" {
+			commands = append(commands, cmd)
+		}
+	}
+	for _, m := range namedFlag.FindAllStringSubmatch(message, -1) {
+		name := m[1]
+		has := slices.ContainsFunc(commands, func(cmd *cobra.Command) bool {
+			return cmd.Flags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil
+		})
+		given := slices.ContainsFunc(args, func(arg string) bool { return arg == "--"+name || strings.HasPrefix(arg, "--"+name+"=") })
+		if !has && !given && name != "help" && name != "version" {
+			foreign = append(foreign, m[0])
+		}
+	}
+	return append(foreign, ofLibrary.FindAllString(message, -1)...)
+}
+
+// ofLibrary matches what an option is in Go, which the command has by another name.
+var ofLibrary = regexp.MustCompile(`Options\.[A-Z]\w*|\bset [A-Z]\w* to\b`)
 
 // refusal returns an error if a message on standard error has the wrong form.
 func refusal(message string) error {

@@ -32,7 +32,8 @@ Constants are mapped, not read: a model larger than memory opens at once.
                                file, also of data that a node dequantises, and null if
                                it is not a constant
 A VALUE is {name, type, dtype, dims}: type as in f32[batch,3]; dims is null if the
-rank is unknown, and has null for an unknown dim. An input of a gather also has role
+rank is unknown, and has null for an unknown dim. An input of the model that a run may
+leave out, and one of a gather that comes from it, has default, true. An input of a gather also has role
 (data, indices, axis, or the operand's name), from (constant, input or node), via (the
 operators in between, which change shape or type alone; the last 16), and for a constant
 {name, type, bytes, file, offset} as constant, for a node {name, op} as node; those names
@@ -41,7 +42,8 @@ axis}, up to 64 of them.
 
 --extract writes the data of one gather, if it is a constant, to a .npy, .npz or
 .safetensors file under the constant's name. It applies the operators between the
-constant and the gather. The file appears whole or not at all.
+constant and the gather; without any, the constant is written piece by piece, and may be
+larger than memory. The file appears whole or not at all.
 
 Exit status: 0 done; 1 the model was refused, or a file could not be read or
 written; 2 the command was wrong; 130 interrupted.`
@@ -135,7 +137,12 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 	if format.Named {
 		create.Name = o.constant.Name
 	}
-	to, err := p.create(ctx, f.out, garner.Spec{}, create)
+	held, spec := data.Held(), garner.Spec{}
+	inPieces := held != nil && !held.Unread() && held.Spec.DType.Bits() >= 8
+	if inPieces {
+		spec = held.Spec
+	}
+	to, err := p.create(ctx, f.out, spec, create)
 	if err != nil {
 		return err
 	}
@@ -148,9 +155,25 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 			return ofModel(err)
 		}
 	}
+	if inPieces { // the whole may be larger than memory
+		err := held.Pieces(ctx, func(_ int64, b []byte) error {
+			_, err := to.Write(b)
+			return err
+		})
+		if err != nil {
+			return ofModel(err)
+		}
+		return to.Commit()
+	}
 	table, err := files.Table(ctx, m, data, int64(min(memory(), 1<<62)))
 	if err != nil {
 		return ofModel(err)
 	}
-	return to.write(table)
+	if err := to.Put(table); err != nil {
+		return err
+	}
+	if err := m.Changed(); err != nil { // the table may be a view of files, of which Put was the first read
+		return ofModel(err)
+	}
+	return to.Commit()
 }

@@ -56,6 +56,8 @@ type (
 		Type  string `json:"type"`
 		DType string `json:"dtype"`
 		Dims  []*int `json:"dims"`
+
+		Default bool `json:"default,omitempty"`
 	}
 	constantJSON struct {
 		Name   string `json:"name"`
@@ -165,6 +167,7 @@ func eachGather(m *model.Model, do func(gatherJSON) error) error {
 				name = cut(name)
 			}
 			in := inputJSON{Role: l.role(i), valueJSON: describeValue(name, v), From: o.kind()}
+			in.Default = o.constant == nil && o.value.From == nil && o.value.Default
 			if q := v.Quantised; q != nil && len(q.Scales) <= mostScales {
 				in.Quantised = &quantisedJSON{q.Scales, q.Zeros, q.Axis}
 			}
@@ -200,7 +203,7 @@ func eachGather(m *model.Model, do func(gatherJSON) error) error {
 const mostScales = 64
 
 func describeValue(name string, v *model.Value) valueJSON {
-	made := valueJSON{Name: name, Type: v.Type()}
+	made := valueJSON{Name: name, Type: v.Type(), Default: v.Default}
 	if v.Spec.DType != garner.Invalid {
 		made.DType = v.Spec.DType.String()
 	}

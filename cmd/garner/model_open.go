@@ -2,20 +2,27 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/cmdline"
+	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
 )
 
 // addOpening adds the flags of commands that read models.
 func addOpening(cmd *cobra.Command, o *files.ModelOptions) {
-	cmd.Flags().BoolVar(&o.Lenient, "lenient", false, "accept text that OpenVINO refuses if it has one sensible meaning")
-	cmd.Flags().StringVar(&o.Signature, "signature", "", "of a TensorFlow model, the signature or the function `NAME` (default serving_default, or the only one)")
+	cmdline.AddLenient(cmd, &o.Lenient)
+	addSignature(cmd, &o.Signature)
+}
+
+func addSignature(cmd *cobra.Command, name *string) {
+	cmd.Flags().StringVar(name, "signature", "", "of a TensorFlow or TFLite model, the signature `NAME`; of TensorFlow also a function (default serving_default, or the only one; model and lint take all of TFLite)")
 }
 
 func oneModel(cmd *cobra.Command, args []string) error {
@@ -53,17 +60,40 @@ func openModel(path string, o files.ModelOptions) (*model.Model, error) {
 	if err := files.NoURL(path); err != nil {
 		return nil, cmdline.About("MODEL ", err)
 	}
-	if _, err := files.ModelFormatOf(path); err != nil {
+	format, err := files.ModelFormatOf(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && path != "-":
+		return nil, cmdline.NoFile("MODEL", path)
+	case errors.Is(err, files.ErrForeign):
+		return nil, cmdline.About("MODEL ", err)
+	case err != nil:
 		if info, err := os.Stat(path); path == "-" || err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 			return nil, cmdline.Wrong("MODEL %s is a stream, and models are read from files; save it, and name %s", path, modelFiles())
 		}
 		return nil, cmdline.Wrong("MODEL %q is no model that garner reads: %s", path, modelFiles())
 	}
 	m, err := files.OpenModel(path, o)
+	if _, missing := os.Stat(path); errors.Is(err, fs.ErrNotExist) && errors.Is(missing, fs.ErrNotExist) && strings.EqualFold(filepath.Ext(path), format.Extension) {
+		return nil, cmdline.NoFile("MODEL", path)
+	}
 	if err != nil && o.Signature != "" && errors.Is(err, garner.ErrAttribute) {
 		return nil, cmdline.About("--signature: ", err)
 	}
+	if errors.Is(err, model.ErrSignature) {
+		return nil, err // of the command, which names none
+	}
 	return m, ofModel(err)
+}
+
+// openOne is openModel for what works on one graph: of a model with several signatures it needs
+// to know which.
+func openOne(path string, o files.ModelOptions) (*model.Model, error) {
+	m, err := openModel(path, o)
+	if err == nil && m.Signatures != nil {
+		m.Close()
+		return nil, cmdline.Wrong("%s has %d signatures; name one with --signature; %s", path, len(m.Signatures), names.First(m.Signatures))
+	}
+	return m, err
 }
 
 // judgedHeap is about the heap that lint and model get for each MiB of a model file that

@@ -57,7 +57,7 @@ func originsOf(m *model.Model) *origins {
 		}
 		return nil
 	}, func(v *model.Value) origin {
-		return origin{value: v, constant: v.Constant}
+		return origin{value: v, constant: v.Fixed()}
 	}, func(v *model.Value, at origin) origin {
 		at.via = &passed{v.From.Op, at.via}
 		return at
@@ -100,6 +100,9 @@ func (o origin) String() string {
 		text = fmt.Sprintf("node %s (%s)", plain(o.value.From.Name), plain(o.value.From.Op))
 	default:
 		text = "input " + plain(o.value.Name)
+		if o.value.Default {
+			text += " with a default"
+		}
 	}
 	if ops, more := o.via.last(4); len(ops) > 0 {
 		via := strings.Join(ops, ", ")

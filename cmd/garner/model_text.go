@@ -208,9 +208,9 @@ func operatorText(n *model.Node, l gatherEntry) string {
 
 // smallText is a small constant as text; "?" for another value.
 func smallText(v *model.Value) string {
-	if v.Constant != nil {
-		if size, ok := v.Constant.Bytes(); ok && size <= 64 {
-			if t, err := v.Constant.Tensor(); err == nil {
+	if c := v.Fixed(); c != nil {
+		if size, ok := c.Bytes(); ok && size <= 64 {
+			if t, err := c.Tensor(); err == nil {
 				if c, err := t.Clone(); err == nil {
 					return c.Text()
 				}

@@ -83,6 +83,7 @@ type probeFlags struct {
 	shape    string
 	offset   cmdline.Number
 	raw      bool
+	lenient  bool
 }
 
 // rowCounts is the value of a flag that takes batch sizes, in rows.
@@ -152,6 +153,7 @@ func (p *program) probeCommand() *cobra.Command {
 	flags.StringVar(&f.shape, "shape", "", "the `DIMS` of a file without a header, such as 1000,256; one may be ?")
 	flags.Var(&f.offset, "offset", "bytes before the first element of such a file (default 0)")
 	flags.BoolVar(&f.raw, "raw", false, "read the blocks of quantised rows of a .gguf instead of their numbers")
+	cmdline.AddLenient(cmd, &f.lenient)
 	f.operator.Add(cmd, ", that decodes the rows of TABLE (default: they are read as they are)", operators.Gather)
 	f.further.Add(cmd, "FILE", "scales=scales.npy")
 	var dtypes []string
@@ -187,7 +189,7 @@ func (f *probeFlags) check(cmd *cobra.Command, args []string) (table files.Opera
 	case table.NeedsName():
 		return table, o, cmdline.Wrong("TABLE %s names no tensor: write %s#NAME; \"garner info %s\" lists what it has", args[0], table.Path, table.Path)
 	}
-	o = files.Options{DType: garner.DType(f.dtype), Offset: f.offset.Value, Raw: f.raw}
+	o = files.Options{DType: garner.DType(f.dtype), Offset: f.offset.Value, Raw: f.raw, Lenient: f.lenient}
 	if f.shape != "" {
 		if o.Shape, err = files.ParseShape(f.shape); err != nil {
 			return table, o, cmdline.Wrong("--shape: %s", cmdline.Bare(err))
@@ -273,7 +275,11 @@ func (p *program) probe(ctx context.Context, f *probeFlags, table files.Operand,
 		}
 		var file *source.File
 		if err == nil {
-			if file, _ = opened.Array.(*source.File); file == nil {
+			if file, _ = opened.Array.(*source.File); file == nil && opened.Memory() == 0 {
+				opened.Close()
+				return nil, garner.Errorf(nil, "TABLE %s is put together of several arrays, and probe times the reading of rows that lie in one piece; save it as a .npy", table)
+			}
+			if file == nil {
 				opened.Close()
 			}
 		}

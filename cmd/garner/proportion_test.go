@@ -354,12 +354,12 @@ func allocated(f func()) (bytes uint64, took time.Duration) {
 	return after.TotalAlloc - before.TotalAlloc, took
 }
 
-// TestModelsInProportion lists models of a quarter of a megabyte whose shapes cost much, and
+// TestModelsInProportion lists models of an eighth of a megabyte whose shapes cost much, and
 // models of a quarter of that. It holds the bytes that this allocates in all, which
-// are more than it ever has at a time: less than 150 MB, and in proportion to the
+// are more than it ever has at a time: less than 75 MB, and in proportion to the
 // file. To refuse a model is fine, if it is soon.
 func TestModelsInProportion(t *testing.T) {
-	const size, times, most, free = 240 << 10, 4, 150e6, 16 << 20
+	const size, times, most, free = 120 << 10, 4, 75e6, 8 << 20
 	for _, of := range []struct {
 		extension string
 		models    func(size int) map[string][]byte

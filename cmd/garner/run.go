@@ -12,6 +12,7 @@ import (
 	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/operators"
 	"github.com/spf13/cobra"
 )
 
@@ -43,18 +44,23 @@ refused, as soon as its shape is known, which mostly is before anything runs.
 
 Integers wrap and floats are rounded as in ONNX Runtime or OpenVINO, whichever the model is
 for; a node whose result differs there between processors or with the threads, such as a
-ReduceSum of floats that rounds, is refused. Negative indices and indices outside
+ReduceSum of floats that rounds, is refused. A gather of a constant with denormal f32 has
+them as they are, and OpenVINO takes those of a constant for 0. Negative indices and indices outside
 follow the policy of the operator in the model's opset; --negative and --outside replace
 it for every gather of data that runs. The gathers of the arithmetic on shapes that
 exporters write keep their operator's policy, such as Gather(Shape(x), -1): those whose
 data and indices depend on shapes and constants alone, unless the data is constant and
-the indices are not, but for the one of --node. Tables are not loaded: only the gathered rows are read.
+the indices are not, but for the one of --node. Of a model that garner convert has made,
+a gather behind a guard refuses both flags, as the guard changes the indices before it
+does, and the guard of a scatter's indices keeps its policy. Tables are not loaded: only
+the gathered rows are read.
 
 --memory SIZE limits the memory of the tensors that run makes and of the inputs that it
 reads whole: literals, standard input, text, compressed members of .npz, strings.
 Constants and other inputs in files are read in place, and their mapped pages do not
-count. run finds the sizes first: a tensor that would exceed SIZE, or without --memory
-the machine's memory, is refused before any large one is computed.
+count; constants of ONNX in numbers of variable length (int32_data, int64_data) are
+decoded whole, and count. run finds the sizes first: a tensor that would exceed SIZE, or
+without --memory the machine's memory, is refused before any large one is computed.
 
 Exit status: 0 done; 1 the model, an input or an index was refused, or a file could
 not be read or written; 2 the command was wrong, or an input is missing; 130
@@ -112,7 +118,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	if err != nil {
 		return err
 	}
-	m, err := openModel(path, f.opening)
+	m, err := openOne(path, f.opening)
 	if err != nil {
 		return err
 	}
@@ -124,7 +130,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 			return err
 		}
 		if !r.node.IsGather() {
-			return cmdline.Wrong("--node %s: it is a %s and no gather; \"garner model %s\" lists those", f.node, r.node.Op, path)
+			return r.noGather(f.node)
 		}
 	}
 	goals, err := r.goals(f.results)
@@ -142,6 +148,7 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	for i, g := range goals {
 		values[i] = g.value
 	}
+	r.wanted = values
 	missing, err := r.needs(values)
 	if err != nil {
 		return r.remedy(f, err)
@@ -170,6 +177,9 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 		options = append(options, run.Amend(func(g run.Gather) (garner.Op, error) {
 			if g.OfShapes && g.Node != r.node {
 				return g.Op, nil
+			}
+			if g.Guarded {
+				return nil, run.ErrGuarded
 			}
 			return f.policy.AmendAll(g.Op, g.DType)
 		}))
@@ -203,6 +213,7 @@ type modelRun struct {
 	cmd     *cobra.Command
 	model   *model.Model
 	node    *model.Node // of --node; nil: the whole model runs
+	wanted  []*model.Value
 	given   map[*model.Value]garner.Tensor
 	opened  []*files.Input
 	memory  *cmdline.Budget
@@ -258,8 +269,8 @@ func (r *modelRun) missing(values []*model.Value) error {
 	return cmdline.Usage(r.cmd, "%s needs %s", what, text)
 }
 
-// remedy adds to an error the flags that avoid it: to that of an unsupported node,
-// of an index that another policy accepts, and of too little memory.
+// remedy adds to an error the flags that avoid it: to that of a node that is not run, or that
+// refuses what it is to compute with, of an index that another policy accepts, and of too little memory.
 func (r *modelRun) remedy(f *runFlags, err error) error {
 	var flag *cmdline.UsageError
 	if errors.As(err, &flag) { // a fill that is no number of a gather's type
@@ -271,25 +282,86 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 	var large *run.MemoryError
 	switch {
 	case errors.As(err, &bad):
+		if len(bad.Results) > 0 {
+			hint = "; ask for those with --result NAME"
+		}
+		hint += r.around(bad)
 	case errors.As(err, &index) && index.Hint == "":
 		hint = "; " + f.policy.Hint(index)
 	case errors.As(err, &large) && f.memory.Given && r.memory.Most.Bytes == f.memory.Bytes:
 		hint = "; --memory " + f.memory.Text + " is the limit"
 	case errors.As(err, &large):
 		hint = "; " + r.memory.Most.String()
-	}
-	if bad == nil {
-		if hint == "" {
-			return ofModel(err)
+	case errors.Is(err, garner.ErrDType):
+		if n := r.nodeOf(err); n != nil && !n.IsGather() {
+			if stands := r.standsFor(n); stands != "" {
+				hint = "; " + stands
+			}
 		}
-		return cmdline.Told(err.Error()+hint, ofModel(err))
 	}
-	if len(bad.Results) > 0 {
-		hint += "; ask for those with --result NAME"
-	}
-	hint += "; --node NAME runs one gather"
-	if len(bad.Node.Outputs) > 0 && bad.Node.Outputs[0] != nil {
-		hint += fmt.Sprintf(", and --input %s=FILE stands for what this node makes", plain(bad.Node.Outputs[0].Name))
+	if hint == "" {
+		return ofModel(err)
 	}
 	return cmdline.Told(err.Error()+hint, ofModel(err))
+}
+
+// around says how to do without a node that is not run.
+func (r *modelRun) around(bad *run.Unsupported) string {
+	hint, gathers := "", false
+	for n := range r.model.Gathers() {
+		gathers = gathers || n != r.node
+	}
+	switch {
+	case len(bad.Gathers) > 0:
+		hint = "; --node NAME runs one gather"
+	case gathers:
+		hint = "; --node NAME runs one gather, of the data that --input data=FILE gives it"
+	}
+	stands := r.standsFor(bad.Node)
+	switch {
+	case hint != "" && stands != "":
+		return hint + ", and " + stands
+	case stands != "":
+		return "; " + stands
+	case hint == "":
+		return "; only the model's own runtime computes it"
+	}
+	return hint
+}
+
+// standsFor says what to give in the place of a node; "" where that is all that is wanted.
+func (r *modelRun) standsFor(n *model.Node) string {
+	i := slices.IndexFunc(n.Outputs, func(v *model.Value) bool { return v != nil })
+	if i < 0 || !slices.ContainsFunc(r.wanted, func(v *model.Value) bool { return !slices.Contains(n.Outputs, v) }) {
+		return ""
+	}
+	return fmt.Sprintf("--input %s=FILE stands for what this node makes", plain(n.Outputs[i].Name))
+}
+
+// nodeOf finds the node that an error is of; nil where it is of none.
+func (r *modelRun) nodeOf(err error) *model.Node {
+	var e *model.Error
+	if !errors.As(err, &e) || e.At == "" {
+		return nil
+	}
+	for n := range r.model.Nodes() {
+		if model.Errorf(n, "").At == e.At {
+			return n
+		}
+	}
+	return nil
+}
+
+// noGather is the error of a --node that is no gather that runs.
+func (r *modelRun) noGather(name string) error {
+	n := r.node
+	i := slices.IndexFunc(n.Outputs, func(v *model.Value) bool { return v != nil })
+	_, related := operators.RelatedOf(n)
+	switch {
+	case run.Runs(r.model, n) && i >= 0:
+		return cmdline.Wrong("--node %s: its %s is no gather; --result %s computes what it makes", name, n.Op, plain(n.Outputs[i].Name))
+	case related:
+		return cmdline.Wrong("--node %s: its %s gathers in a way that garner lists and does not run; only the model's own runtime computes it", name, n.Op)
+	}
+	return cmdline.Wrong("--node %s: its %s is no gather, and garner does not run it; \"garner model %s\" lists the gathers", name, n.Op, r.model.Path)
 }

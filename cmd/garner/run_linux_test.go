@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
@@ -231,6 +233,103 @@ func TestSparseIndices(t *testing.T) {
 		used := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 		if most := peak(); (used > 2*time.Second || most > 200) && !raceEnabled {
 			t.Errorf("%q took %v and %d MiB", tt.args, used, most)
+		}
+	}
+}
+
+// ordered encodes numbers up to 2²⁰ as keys of slices have them.
+func ordered(numbers ...int) string {
+	var b []byte
+	for _, v := range numbers {
+		switch {
+		case v < 1<<6:
+			b = append(b, 0x80|byte(v))
+		case v < 1<<13:
+			b = append(b, 0xc0|byte(v>>8), byte(v))
+		default:
+			b = append(b, 0xe0|byte(v>>16), byte(v>>8), byte(v))
+		}
+	}
+	return string(b)
+}
+
+// TestSlicedMemory gathers rows of a variable that is stored in slices, and extracts it: neither holds it in memory.
+func TestSlicedMemory(t *testing.T) {
+	if emulated {
+		t.Skip("an emulator's own memory is counted too")
+	}
+	const rows, columns, most = 20 << 10, 1 << 10, 64 // 80 MiB of f32
+	typed := func(key string, dtype int) []byte { return field(5, joined(field(1, key), field(2, field(6, dtype)))) }
+	node := func(name, op, inputs string, types ...[]byte) []byte {
+		b := joined(field(1, name), field(2, op))
+		for in := range strings.FieldsSeq(inputs) {
+			b = append(b, field(3, in)...)
+		}
+		return field(1, append(b, joined(types...)...))
+	}
+	graph := joined(node("v", "VariableV2", "", typed("dtype", 1)), node("copy", "Identity", "v", typed("T", 1)), node("again", "Identity", "copy", typed("T", 1)),
+		node("ids", "Placeholder", "", typed("dtype", 3)), node("taken", "Gather", "again ids", typed("Tparams", 1), typed("Tindices", 3)))
+	for name, boxes := range map[string][][4]int{ // from and to along each axis
+		"whole":   {{0, 0, rows, columns}},
+		"rows":    {{0, 0, rows / 4, columns}, {rows / 4, 0, rows, columns}},
+		"columns": {{0, 0, rows, 100}, {0, 100, rows, columns}},
+	} {
+		dir := t.TempDir()
+		shape := func(rows, columns int) []byte {
+			return field(2, joined(field(2, field(1, rows)), field(2, field(1, columns))))
+		}
+		data, err := os.Create(filepath.Join(dir, "m.data-00000-of-00001"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer data.Close()
+		keys, entries, extents, at := []string{}, [][]byte{}, []byte(nil), 0
+		for _, b := range boxes {
+			high, wide := b[2]-b[0], b[3]-b[1]
+			elements := make([]byte, 4*high*wide)
+			for i := range high { // each row of a slice begins with its own number
+				binary.LittleEndian.PutUint32(elements[4*i*wide:], math.Float32bits(float32(b[0]+i)))
+			}
+			if _, err := data.WriteAt(elements, int64(at)); err != nil {
+				t.Fatal(err)
+			}
+			keys = append(keys, "\x00v\x00\x01\x01\x02"+ordered(b[0], high, b[1], wide))
+			entries = append(entries, joined(field(1, 1), shape(high, wide), field(4, at), field(5, len(elements)), fixed32(6, sumOf(elements))))
+			extents = append(extents, field(7, joined(field(1, joined(field(1, b[0]), field(2, high))), field(1, joined(field(1, b[1]), field(2, wide)))))...)
+			at += len(elements)
+		}
+		if len(boxes) == 1 {
+			keys = []string{"v"}
+		} else {
+			keys, entries = append(keys, "v"), append(entries, joined(field(1, 1), shape(rows, columns), extents))
+		}
+		writeFile(t, filepath.Join(dir, "m.index"), checkpointIndex(keys, entries))
+		writeFile(t, filepath.Join(dir, "m.meta"), joined(field(1, field(5, "1.15")), field(2, graph)))
+		for _, args := range [][]string{
+			{"run", "m.meta", "--input", "ids=[0,20479,5120,7]", "-o", "."},
+			{"model", "m.meta", "--extract", "taken", "-o", "table.npy"},
+			{"gather", "table.npy", "[0,20479,5120,7]", "-o", "rows.npy"},
+		} {
+			p := start(t, dir, nil, args...)
+			peak := watch(p.cmd.Process.Pid)
+			if got := p.status(t); got != cmdline.StatusDone {
+				t.Fatalf("%s: %q: status %d: %s", name, args, got, p.stderr.String())
+			}
+			if took := peak(); took == 0 || took > most && !raceEnabled {
+				t.Errorf("%s: %q took %d MiB of memory", name, args, took)
+			}
+		}
+		first, err := os.ReadFile(filepath.Join(dir, "taken.npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := os.ReadFile(filepath.Join(dir, "rows.npy"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := math.Float32frombits(binary.LittleEndian.Uint32(first[len(first)-4*columns:]))
+		if !bytes.Equal(first, again) || last != 7 {
+			t.Errorf("%s: %d and %d bytes, of which the last row begins with %v", name, len(first), len(again), last)
 		}
 	}
 }

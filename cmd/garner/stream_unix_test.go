@@ -327,6 +327,39 @@ func TestChanged(t *testing.T) {
 	nothingLeft(t, l.dir, "data.npy", "ids.npy")
 }
 
+// TestExtractChanged writes to a model while the table of a gather is extracted, as read and as a view of the mapped file:
+// the rows behind those that were written already are others.
+func TestExtractChanged(t *testing.T) {
+	const rows = 3 << 20
+	graph := joined(onnxNode("Gather", "t i", "y", field(3, "g")), onnxNode("Reshape", "t s", "r"), onnxNode("Gather", "r i", "z", field(3, "h")),
+		field(5, joined(field(1, rows), field(2, 2), field(8, "t"), field(9, make([]byte, rows)))),
+		field(5, joined(field(1, 2), field(2, 7), field(8, "s"), field(9, []byte{0: 2, 10: 24, 15: 0}))))
+	for _, node := range []string{"g", "h"} {
+		dir := t.TempDir()
+		writeFile(t, filepath.Join(dir, "m.onnx"), onnxModel(graph))
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		p := start(t, dir, func(c *exec.Cmd) { c.Stdout = w }, "model", "m.onnx", "--extract", node, "-o", "-")
+		w.Close()
+		// More than the head: a pipe does not hold the rest.
+		if _, err := io.ReadFull(r, make([]byte, 4096)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(filepath.Join(dir, "m.onnx"), time.Time{}, time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			t.Fatal(err)
+		}
+		if got, message := p.status(t), p.stderr.String(); got != cmdline.StatusRefused || !strings.Contains(message, "m.onnx was changed or replaced") {
+			t.Errorf("%s: status %d, %q", node, got, message)
+		}
+	}
+}
+
 // TestPrintedChanged cuts a table short while the indices are still awaited: what
 // is printed would be zeros of the page behind the file's end.
 func TestPrintedChanged(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
@@ -61,11 +62,11 @@ func (p *program) verify(ctx context.Context, paths []string, asJSON bool) error
 		if err := files.NoURL(path); err != nil {
 			return cmdline.About("PATH ", err)
 		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return cmdline.NoFile("PATH", path)
+		}
 	}
 	cases, err := corpus.Open(paths...)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = garner.Errorf(err, "%s; check its name", cmdline.Bare(err))
-	}
 	if err != nil {
 		return err
 	}

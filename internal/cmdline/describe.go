@@ -34,7 +34,7 @@ type Description struct {
 	Further    map[string]Described `json:"further,omitempty"`
 }
 
-// Described is an operand of a Description. DType, Shape, Offset and Raw are the
+// Described is an operand of a Description. DType, Shape, Offset, Raw and Lenient are the
 // files.Options that the flags set; further operands have none of them.
 type Described struct {
 	Text   string       `json:"text"`            // a literal, a range, or what files.Parse takes, with an absolute path
@@ -43,6 +43,8 @@ type Described struct {
 	Offset int64        `json:"offset,omitempty"`
 	Raw    bool         `json:"raw,omitempty"` // of DATA alone
 	To     string       `json:"to,omitempty"`  // the dtype that elements are converted to; never of INDICES
+
+	Lenient bool `json:"lenient,omitempty"` // of DATA alone
 }
 
 // Attributes are values by name, as operators.Parse takes them. In JSON they keep their
@@ -153,7 +155,7 @@ func (r *Request) Describe(f *Flags) (Description, error) {
 
 // describe returns an operand as another process can open it.
 func (o Operand) describe(role string, f *ArrayFlags) (Described, error) {
-	d := Described{Text: o.Text, DType: f.DType.String(), Shape: garner.Shape(f.shape), Offset: f.offset.Value, Raw: f.raw}
+	d := Described{Text: o.Text, DType: f.DType.String(), Shape: garner.Shape(f.shape), Offset: f.offset.Value, Raw: f.raw, Lenient: f.lenient}
 	if !utf8.ValidString(o.Text) {
 		return d, Wrong("%s %q is not UTF-8, in which a job is described; give it another name", role, o.Text)
 	}
@@ -317,12 +319,12 @@ func (d Description) flags() (f *Flags, args []string, err error) {
 		flags  *ArrayFlags
 	}{{"", d.Data, &f.Data}, {"indices-", d.Indices, &f.indices}} {
 		set(o.prefix+"dtype", o.from.DType, &o.flags.DType)
-		o.flags.shape, o.flags.raw = shapeFlag(o.from.Shape), o.from.Raw
+		o.flags.shape, o.flags.raw, o.flags.lenient = shapeFlag(o.from.Shape), o.from.Raw, o.from.Lenient
 		o.flags.offset = Number{Given: o.from.Offset != 0, Value: o.from.Offset}
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Further)) {
 		o := d.Further[name]
-		if o.DType != "" || o.Shape != nil || o.Offset != 0 || o.Raw {
+		if o.DType != "" || o.Shape != nil || o.Offset != 0 || o.Raw || o.Lenient {
 			return nil, nil, Wrong("--operand %s: no flag says what its bytes are; save it as a .npy file", name)
 		}
 		f.further.Given = append(f.further.Given, name+"="+o.Text)
@@ -330,8 +332,8 @@ func (d Description) flags() (f *Flags, args []string, err error) {
 			set("to", name+"="+o.To, &f.to)
 		}
 	}
-	if err == nil && (d.Indices.Raw || d.Indices.To != "") {
-		err = Wrong("%s are neither read as blocks nor converted; leave raw and to out", OperandRoles[1])
+	if err == nil && (d.Indices.Raw || d.Indices.Lenient || d.Indices.To != "") {
+		err = Wrong("%s are neither read as blocks nor converted; leave raw, lenient and to out", OperandRoles[1])
 	}
 	args = []string{d.Data.Text}
 	if d.Indices.Text != "" {

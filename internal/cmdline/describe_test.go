@@ -93,6 +93,8 @@ func inputs(t *testing.T) (folder string) {
 		"ids.txt":   "1\n0\n",
 		"table.raw": "head\x01\x00\x02\x00\x03\x00\x04\x00",
 		"ids.raw":   "\x01\x00",
+		"loose.xml": `<net name="n" version="11"><layers><layer id=0 type="Const" name="t" version="opset1"><data element_type="i64" shape="2" offset="0" size="16"/><output><port id="0" precision="I64"><dim>2</dim></port></output></layer></layers><edges/></net>`,
+		"loose.bin": strings.Repeat("\x00", 16),
 		"q8.gguf":   gguf(),
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
@@ -132,6 +134,7 @@ func TestDescriptions(t *testing.T) {
 		{"gather half.npy [1,5] --as openvino.Gather-8", "f64[2] [1.5, 0.0]"},
 		{"gather q8.gguf#t [0] --axis 0 --to f16", "f16[1,32] [[0.5, 0.5, "},
 		{"gather q8.gguf#t [0] --raw", "u8[1,34] [[0, 56, 1, 1, "},
+		{"gather loose.xml#t [1] --lenient", "i64[1] [0]"},
 		{"gather q8.gguf#t [0] --as gguf.get_rows", "f32[1,32] [[0.5, 0.5, "},
 		{"gather q8.gguf#t --as gguf.dequantize", "f32[1,32] [[0.5, 0.5, "},
 		{"gather [9,8,7] [4,-4] --as numpy.take --attr mode=wrap", "i64[2] [8, 7]"},

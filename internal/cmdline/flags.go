@@ -203,6 +203,8 @@ type ArrayFlags struct {
 	shape  shapeFlag
 	offset Number
 	raw    bool
+
+	lenient bool // of a model
 }
 
 // Add adds the flags of DATA or, with a prefix, those of INDICES.
@@ -223,6 +225,7 @@ func (a *ArrayFlags) Add(cmd *cobra.Command, prefix string) {
 	flags.Var(&a.offset, prefix+"offset", say["offset"])
 	if prefix == "" {
 		flags.BoolVar(&a.raw, "raw", false, "read the blocks of a quantised DATA in a .gguf as u8, instead of its numbers")
+		AddLenient(cmd, &a.lenient)
 	}
 	var dtypes []string
 	for _, d := range garner.DTypes() {
@@ -231,9 +234,14 @@ func (a *ArrayFlags) Add(cmd *cobra.Command, prefix string) {
 	Complete(cmd, prefix+"dtype", dtypes...)
 }
 
+// AddLenient adds the flag of commands that read models, or constants of them.
+func AddLenient(cmd *cobra.Command, lenient *bool) {
+	cmd.Flags().BoolVar(lenient, "lenient", false, "accept text of a .xml model that OpenVINO refuses if it has one sensible meaning")
+}
+
 // Options returns the options by which package files opens the operand.
 func (a *ArrayFlags) Options() files.Options {
-	return files.Options{DType: garner.DType(a.DType), Shape: a.shape, Offset: a.offset.Value, Raw: a.raw}
+	return files.Options{DType: garner.DType(a.DType), Shape: a.shape, Offset: a.offset.Value, Raw: a.raw, Lenient: a.lenient}
 }
 
 // Misread is the usage error of blocks that --raw reads as bytes, where an operator would

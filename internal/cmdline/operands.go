@@ -64,7 +64,7 @@ func ParseOperand(text string) Operand {
 	switch {
 	case err == nil:
 		return Operand{Kind: KindFile, Text: text, File: f}
-	case errors.Is(err, files.ErrUnknown):
+	case errors.Is(err, files.ErrUnknown) && !errors.Is(err, files.ErrForeign):
 		err = nil
 	}
 	return Operand{Text: text, Err: err}
@@ -103,8 +103,8 @@ func ParseOperands(args []string) (operands [2]Operand, err error) {
 
 // nameless is the error of an operand that names a file of several tensors alone.
 func nameless(role string, o Operand) error {
-	if o.File.Path != o.Text {
-		return Wrong("%s %s names no tensor; put its name after the #", role, o.Text)
+	if strings.HasSuffix(o.Text, "#") {
+		return Wrong("%s %s names no tensor; put its name after the #%s", role, o.Text, TensorsOf(o.File))
 	}
 	return Wrong("%s %s names no tensor: write %s#NAME%s", role, o.Text, o.Text, TensorsOf(o.File))
 }
@@ -316,32 +316,52 @@ func SpaceOf(spec garner.Spec) float64 {
 // OptionFlags has the flags of DATA for the options of package files, which its messages
 // name; indicesFlags has those of INDICES.
 var (
-	OptionFlags  = strings.NewReplacer("Options.DType", "--dtype", "Options.Shape", "--shape", "Options.Offset", "--offset", "Options.Raw", "--raw", "Options.Lenient", "--lenient", "Options.Signature", "--signature")
+	OptionFlags  = strings.NewReplacer("Options.DType", "--dtype", "Options.Shape", "--shape", "Options.Offset", "--offset", "Options.Raw", "--raw", "Options.Lenient", "--lenient", "Options.Signature", "--signature", "Outside to Clamp", "--outside clamp")
 	indicesFlags = strings.NewReplacer("--dtype", "--indices-dtype", "--shape", "--indices-shape", "--offset", "--indices-offset",
 		"Options.DType", "--indices-dtype", "Options.Shape", "--indices-shape", "Options.Offset", "--indices-offset")
 )
 
-// ofRole names the flags of INDICES where an error names those of DATA. No flag is of a
-// further operand.
+// ofDataAlone takes out the remedies whose flags are of DATA alone; each stands beside another.
+var ofDataAlone = strings.NewReplacer(", or read the file with Options.Lenient", "",
+	"read its blocks as bytes (Options.Raw), or ", "", ", or read its blocks as bytes (Options.Raw)", "")
+
+// ofRole names the flags of INDICES where an error names those of DATA, and leaves out what no
+// flag says of the operand. No flag is of a further operand or of an input of a model.
 func ofRole(role string, err error) error {
-	if said, _, found := strings.Cut(err.Error(), "; give the dtype ("); found && isFurther(role) {
-		return Told(said+", and no flag says it of an operand; save it with a dtype of .npy, or as .safetensors", err)
+	message := err.Error()
+	what, _, _ := strings.Cut(role, " ")
+	switch what {
+	case OperandRoles[1]:
+		message = ofDataAlone.Replace(indicesFlags.Replace(message))
+	case "--operand", "--input":
+		message = ofDataAlone.Replace(message)
+		if said, _, found := strings.Cut(message, "; give the dtype ("); found {
+			message = said + ", and no flag says it of " + unflagged[what] + "; save it with a dtype of .npy, or as .safetensors"
+		}
 	}
-	if message := indicesFlags.Replace(err.Error()); role == OperandRoles[1] && message != err.Error() {
-		return Told(message, err)
+	if message == err.Error() {
+		return err
 	}
-	return err
+	return Told(message, err)
 }
+
+// unflagged are the operands that no flag describes, by the first word of their role.
+var unflagged = map[string]string{"--operand": "an operand", "--input": "an input"}
 
 // NotOpened says more of a file that is not there.
 func NotOpened(role string, from files.Operand, err error) error {
 	if _, missing := os.Stat(from.Path); !errors.Is(err, fs.ErrNotExist) || !errors.Is(missing, fs.ErrNotExist) || from.IsPattern() || from.IsURL() {
 		return ofRole(role, err)
 	}
-	if filepath.IsAbs(from.Path) {
-		return garner.Errorf(err, "%s: there is no file %s; check its name", role, from.Path)
+	return NoFile(role, from.Path)
+}
+
+// NoFile is the error of a file or a folder that is not there.
+func NoFile(role, path string) error {
+	if filepath.IsAbs(path) {
+		return garner.Errorf(fs.ErrNotExist, "%s: there is no file %s; check its name", role, path)
 	}
-	return garner.Errorf(err, "%s: there is no file %s here; check its name, or give its folder too", role, from.Path)
+	return garner.Errorf(fs.ErrNotExist, "%s: there is no file %s here; check its name, or give its folder too", role, path)
 }
 
 // CompleteOperand offers files, and the tensors of an archive, to the shell.
