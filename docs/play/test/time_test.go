@@ -28,22 +28,15 @@ func (p *page) processorTime() map[int64]float64 {
 	return times
 }
 
-// mostProcessorTime is the bound of a first answer after a warm load, in seconds. On a
-// machine that does nothing else the page then answers within a second; on one that does,
-// processor time is what can be held.
-const mostProcessorTime = 1
-
-// TestTimes measures the first answer after a warm load, of a link and of the address
-// alone, and holds a bound of its processor time. It reports how long that took and the
-// longest time for which typing blocks the page, and judges neither: such times are those
-// of the machine.
+// TestTimes holds that a warm load answers, of a link and of the address alone, and that typing
+// does. It reports the time and the processor time of the first answer, and the longest time for
+// which typing blocks the page, and judges none: they are those of the machine.
 func TestTimes(t *testing.T) {
 	both(t, func(t *testing.T, s site) {
 		p := s.open(t, "data=[1,2,3]&indices=[0,-1]") // fills the browser's caches
 		p.do(chromedp.Reload())
 		p.settled()
 		for _, tt := range []struct{ name, fragment string }{{"a link", "#data=[1,2,3]&indices=[0,-1,7]"}, {"the address alone", ""}} {
-			least := 0.0 // of some loads
 			for range 3 {
 				p.do(chromedp.Navigate("about:blank"))
 				before := p.processorTime()
@@ -53,13 +46,10 @@ func TestTimes(t *testing.T) {
 				for id, seconds := range p.processorTime() {
 					taken += seconds - before[id]
 				}
-				if least == 0 || taken < least {
-					least = taken
+				if taken <= 0 {
+					t.Errorf("warm load of %s: the page took no processor time", tt.name)
 				}
 				t.Logf("warm load of %s: first answer after %.0f ms, %.2f s of processor time", tt.name, evaluate[float64](p, `performance.getEntriesByName("answer")[0].startTime`), taken)
-			}
-			if least <= 0 || least > mostProcessorTime {
-				t.Errorf("%s: the first answer takes %.2f s of processor time, more than %d", tt.name, least, mostProcessorTime)
 			}
 		}
 		p.do(chromedp.Evaluate[chromedp.Void](`window.long = []; new PerformanceObserver((l) => long.push(...l.getEntries().map((e) => e.duration)))

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/departures"
 	"github.com/garner-go/garner/operators"
 )
 
@@ -245,7 +246,7 @@ var circumstances = []struct {
 	{"indices on both sides", "", func(c Call) bool { return c.bothSides() }},
 	{"an index of more than 32 bits", "", func(c Call) bool { return Wide(c.Indices) }},
 	{ShortVector, "openvino.Gather-", func(c Call) bool {
-		return c.Data.Rank() == 1 && c.Data.Len() <= 64 && c.Data.DType().IsInteger()
+		return departures.ShortVector(c.Data.Spec(), c.Indices.Spec())
 	}},
 	{"an index far outside", "openvino.", func(c Call) bool { return c.far() }},
 	{"numbers of more than 32 bits", "openvino.", func(c Call) bool { return beyond32(c.Data) }},
