@@ -84,7 +84,7 @@ func inFile(text string, err error) error {
 		e.missing = stat != nil
 	case errors.Is(stat, fs.ErrNotExist) && !pattern && (e.format || errors.Is(err, garner.ErrAttribute)):
 		e.missing = true
-		e.error = garner.Errorf(fs.ErrNotExist, "there is no file %s; check its name", e.path)
+		e.error = garner.Errorf(fs.ErrNotExist, "there is no file %s; check the name and the folder", e.path)
 	}
 	return e
 }

@@ -37,7 +37,7 @@ type location struct {
 	Pread  bool   `json:"pread"`  // read by system calls, map nothing
 
 	Lenient   bool   `json:"lenient"`   // of a model: accept text that its format refuses
-	Signature string `json:"signature"` // of a model of TensorFlow
+	Signature string `json:"signature"` // of a model of TensorFlow or TFLite
 
 	Identity path `json:"identity"` // what an earlier opening told, which has names of files; "" for none
 }

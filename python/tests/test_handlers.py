@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
+import ml_dtypes
+import numpy as np
 import pytest
 from test_fork import forks
 from test_process import run
 
 import garner
+from garner import _views
 
 PACKAGE = Path(garner.__file__).parent
 MODULES = {p.name: ast.parse(p.read_text("utf-8")) for p in sorted(PACKAGE.glob("*.py"))}
@@ -92,6 +98,30 @@ def test_what_a_handler_raises_comes_out(npy: Path, tmp_path: Path, kind: str) -
         npy,
     )
     assert int(out) >= 60 * 30
+
+
+@pytest.mark.parametrize("dtype", ["float32", ">i4", "bfloat16", "M8[s]", np.float32, np.dtype("T"), ml_dtypes.int4, bool])
+def test_no_python_of_numpys_runs_where_a_dtype_is_read(dtype: Any) -> None:
+    """NumPy's dtype.name catches a TypeError, which may be a handler's."""
+    ran = []
+
+    def called(frame: FrameType, event: str, arg: object) -> None:
+        if event == "call" and str(frame.f_globals.get("__name__")).startswith("numpy"):
+            ran.append(frame.f_code.co_name)
+
+    def read() -> None:
+        for f in (lambda: _views.name_of("dtype", dtype), lambda: _views.code_of.__wrapped__(np.dtype(dtype))):
+            try:
+                f()
+            except garner.Error:
+                pass
+
+    sys.setprofile(called)
+    try:
+        read()
+    finally:
+        sys.setprofile(None)
+    assert not ran
 
 
 FORKING = """

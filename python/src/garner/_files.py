@@ -347,7 +347,7 @@ def lint(model: str | bytes | os.PathLike[Any], *, runtimes: Sequence[str] = (),
     lenient : bool, optional
         Accept text of an .xml that OpenVINO refuses where it has one sensible meaning.
     signature : str, optional
-        The signature or the function of a model of TensorFlow. The default is ``"serving_default"``, or the only one.
+        The signature of a model of TensorFlow or TFLite, or a function of TensorFlow. The default is ``"serving_default"`` or the only one, and all of TFLite.
 
     Returns
     -------

@@ -62,7 +62,7 @@ class Table(_views.Rows):
     lenient : bool, optional
         Of a model: accept text of an .xml that OpenVINO refuses where it has one sensible meaning.
     signature : str, optional
-        Of a model of TensorFlow, whose signature or function has the constants.
+        Of a model of TensorFlow or TFLite, whose signature (or function) has the constants.
 
     Attributes
     ----------

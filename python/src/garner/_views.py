@@ -42,6 +42,14 @@ _TORCH = {
 }  # fmt: skip
 
 
+_LONG = {np.dtype(name): name for name in _NUMPY.values()}
+
+
+def _long_name(dtype: np.dtype[Any]) -> str:
+    """Return what dtype.name is of a type that garner has, or nothing. NumPy's own is Python, which catches what a handler of a signal raises there."""
+    return dtype.type.__name__ if dtype.isbuiltin == 2 else _LONG.get(dtype if dtype.isnative else dtype.newbyteorder("="), "")
+
+
 def numpy_dtype(name: str) -> np.dtype[Any]:
     """Return NumPy's dtype of a type of garner; of those that NumPy lacks, that of ml_dtypes."""
     if name in _NUMPY:
@@ -71,7 +79,7 @@ def _own_name(role: str, name: str) -> str:
     if name in CODES or name in _ALIASES:
         return _ALIASES.get(name, name)
     try:
-        found = _TORCH.get(name[6:]) if name.startswith("torch.") else _OF_NUMPY.get(np.dtype(name).name)
+        found = _TORCH.get(name[6:]) if name.startswith("torch.") else _OF_NUMPY.get(_long_name(np.dtype(name)))
     except (TypeError, ValueError, SyntaxError) as e:  # as of a comma
         if not _native.raised(e):
             raise
@@ -95,7 +103,7 @@ def name_of(role: str, dtype: Any) -> str:
         if not _native.raised(e):
             raise
         raise DTypeError(f'garner: {role}={_options.shown(dtype)}; give the name of a type, such as "f32", or a dtype') from None
-    name = name if found is None else found.name if found.isnative else ""
+    name = name if found is None else _long_name(found) if found.isnative else ""
     if name not in _OF_NUMPY:
         raise DTypeError(f"garner: {role}={_options.shown(dtype)}, a type that garner lacks")
     return _OF_NUMPY[name]
@@ -130,7 +138,7 @@ class View:
 @lru_cache(maxsize=256)
 def code_of(dtype: np.dtype[Any]) -> tuple[tuple[int, int], bool]:
     """Return DLPack's type of a dtype, and whether it only has the same width."""
-    name = dtype.name
+    name = _long_name(dtype)
     if dtype.kind in "OSUT" or dtype.hasobject:
         raise DTypeError(f"garner: an array of {dtype}; give numbers, and take strings and objects by numpy.take")
     if name in _OF_NUMPY and name not in _NARROW and dtype.isnative:
@@ -431,7 +439,7 @@ def result(out: Any) -> View:
 @lru_cache(maxsize=256)
 def _wider(dtype: np.dtype[Any]) -> Any:
     """Return the type in which garner calculates with a narrow one; None for others. NumPy's name of a type is made by Python each time."""
-    return _WIDER.get(dtype.name)
+    return _WIDER.get(_long_name(dtype))
 
 
 def operand(role: str, x: Any) -> View:
