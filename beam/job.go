@@ -43,6 +43,8 @@ type Operand struct {
 	Offset int64        `json:"offset,omitempty"` // bytes before its first element
 	Raw    bool         `json:"raw,omitempty"`    // quantised blocks as bytes; of Data alone
 	To     string       `json:"to,omitempty"`     // the float dtype that elements are converted to; never of Indices
+
+	Lenient bool `json:"lenient,omitempty"` // read a model whose text its format refuses; of Data alone
 }
 
 // Attributes are the attributes of a Description by name: int64, []int64, bool, string or nil.

@@ -46,7 +46,7 @@ func TestJobIsJSON(t *testing.T) {
 
 // TestDescription holds that workers open what a Job describes, field by field.
 func TestDescription(t *testing.T) {
-	o := Operand{Text: "/t.raw", DType: "u8", Shape: garner.Shape{2, -1}, Offset: 7, Raw: true, To: "f16"}
+	o := Operand{Text: "/t.raw", DType: "u8", Shape: garner.Shape{2, -1}, Offset: 7, Raw: true, To: "f16", Lenient: true}
 	d := Description{Operator: "garner.Gather", Attributes: Attributes{"axis": int64(1), "list": []int64{}, "none": nil}, Negative: "reject", Outside: "fill=1",
 		Data: o, Indices: Operand{Text: "[1]"}, Further: map[string]Operand{"offsets": o}}
 	for at, v := range []any{d, o} {
