@@ -24,22 +24,20 @@ or one that --runtime names. Otherwise it is a note: "--runtime tensorflow" turn
 - **note**: a run may show a difference.
 
 Findings of one cause are one line of text, which names the first gather and counts the others. Operators that gather and that no rule looks at
-(ArrayFeatureExtractor, PyTorch's EmbeddingBag in an ONNX file, and the values that gathers of dequantised tables give) are named as not judged. So are
-gathers whose indices, or the ends of whose bags, are a constant that lint does not read, and those whose table is such a constant of 64-bit elements:
-it reads 64 MiB of them in all, the smallest first.
+(ArrayFeatureExtractor, PyTorch's EmbeddingBag in an ONNX file, and the values of dequantised tables) are named as not judged. So are
+gathers whose indices, ends of bags, or table of 64-bit elements are a constant that lint does not read: it reads 64 MiB in all, the smallest first.
 
 Evidence names a case in [testdata/conformance](../testdata/conformance), or, where the name begins with "lint-", in
-[lint/testdata](../lint/testdata) (recorded.jsonl, readers.jsonl), which holds the answer of the runtime itself. Names that begin alike stand behind what they share.
-"Not recorded" links the source of the claim instead. Each remedy that changes the model was run in ONNX Runtime, at every level of optimisation, and in OpenVINO, with the answers beside it;
-any other begins with "Decide", because a person must know what the model means. "garner lint MODEL --fix -o OUT" applies the remedies that need no such person,
-as each rule says, at nodes whose ranks and dims are known as far as that needs; lint/fix/testdata/held.jsonl counts the runs in ONNX Runtime and in OpenVINO that gave what the
+[lint/testdata](../lint/testdata). Names that begin alike stand behind what they share.
+"Not recorded" links the source of the claim instead. Each remedy that changes the model was run in ONNX Runtime, at every level of optimisation, and in OpenVINO;
+any other begins with "Decide". "garner lint MODEL --fix -o OUT" makes the mends,
+as each rule says, at nodes whose ranks and dims are known as far as that needs; lint/fix/testdata/held.jsonl counts the runs in both that gave what the
 model gave before, and for bad indices the same in both. An answer is that of the recorded version:
 
 `
 
 const lintTail = `
-"go generate ./internal/gendocs" writes this page from the rules of package lint. Tests hold that the page is up to date, and that every case
-shows what its rule claims.
+"go generate ./internal/gendocs" writes this page from the rules of package lint. Tests hold that every case shows what its rule claims.
 `
 
 // lintPage returns docs/lint.md.

@@ -34,7 +34,7 @@ var layers = [][]string{
 	{"internal/exec"},                        // a nest of loops over memory: no operator, no tensor, no error text
 	{""},                                     // package garner: the plan
 	{"internal/convert"},                     // from one float dtype to another
-	{"dialects", "gathertest", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
+	{"dialects", "gathertest", "internal/departures", "internal/explain", "internal/atomicfile", "internal/blocks", "internal/literal", "internal/mapped", "internal/names", "internal/ring"},
 	{"internal/onnxedit", "internal/iredit"}, // the bytes of model files, changed
 	{"source", "internal/jsonfile", "internal/resumable", "onnx/modelproto/internal/onnxpb", "tensorflow/graphdef/internal/tfpb"}, // arrays larger than memory, and the files that they are written to; what protoc made
 	{"model"}, // nodes, values, constants
