@@ -1,19 +1,23 @@
 package garner_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/gathertest"
 	"github.com/garner-go/garner/gguf"
+	"github.com/garner-go/garner/internal/exec"
+	"github.com/garner-go/garner/internal/guard"
+	"github.com/garner-go/garner/internal/kernel"
 	"github.com/garner-go/garner/onnx"
 	"github.com/garner-go/garner/openvino"
 	"github.com/garner-go/garner/torch"
@@ -306,32 +310,38 @@ func TestStoredFills(t *testing.T) {
 	gathertest.CheckError(t, garner.WithFillText(op, "many"), data, at, garner.ErrAttribute)
 }
 
-// TestPartsOfRows holds that what decodes a part of a row of FBGEMM decodes no more: an
-// element of a long row takes as long as one of a short row.
+// TestPartsOfRows holds that what decodes or sums a part of a row of FBGEMM looks at no other:
+// of a row of many pages, the others have no access. A part that took as long as the row made
+// long rows take as the square of their length.
 func TestPartsOfRows(t *testing.T) {
-	least := func(columns int, op garner.Op, more ...garner.Tensor) time.Duration {
-		data := garner.Of(make([]uint8, 4*(columns+8)), 4, columns+8)
-		indices := garner.Of([]int64{0, 1, 2, 3}, 4)
-		best := time.Hour
-		for range 5 {
-			begun := time.Now()
-			if _, err := garner.Gather(op, data, indices, more...); err != nil {
-				t.Fatal(err)
-			}
-			best = min(best, time.Since(begun))
+	const pages, first, n = 40, 1 << 17, 1 << 12
+	for _, bits := range []int{8, 4, 2} {
+		ones := []byte{0, 0x3c, 0, 0x3c} // a scale and a bias, of f16
+		if bits == 8 {
+			ones = []byte{0, 0, 0x80, 0x3f, 0, 0, 0x80, 0x3f} // of f32
 		}
-		return best
-	}
-	const long, short = 1 << 22, 1 << 16
-	one := garner.Of([]int64{0}, 1)
-	for _, op := range []struct {
-		name string
-		op   garner.Op
-		more []garner.Tensor
-	}{{"rows", torch.QuantizedEmbedding{Bits: 8}, nil}, {"bags", torch.QuantizedEmbeddingBag{Bits: 8}, []garner.Tensor{one}}} {
-		// Each part of a row once took as long as the row: 256 times as long.
-		if a, b := least(short, op.op, op.more...), least(long, op.op, op.more...); b > 32*a*(long/short) {
-			t.Errorf("%s: %d columns take %v, and %d take %v", op.name, short, a, long, b)
+		codes := pages * os.Getpagesize()
+		columns := codes * 8 / bits
+		row := guard.Bytes(t, codes+len(ones))
+		for i := range codes {
+			row[i] = byte(i * 7 / 3)
+		}
+		copy(row[codes:], ones)
+		p, err := garner.Prepare(torch.QuantizedEmbeddingBag{Bits: bits}, garner.SpecOf(garner.U8, 1, len(row)), garner.SpecOf(garner.I64, 1), garner.FurtherTensors(garner.Of([]int64{0}, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, all, part := p.Plan().Stored, make([]byte, 4*columns), make([]byte, 4*n)
+		want := all[4*first : 4*(first+n)]
+		stored.DecodeParts(all, &exec.Stored{row}, new([3]int64), 0, columns)
+		guard.Hide(t, row, 0, first*bits/8)
+		guard.Hide(t, row, (first+n)*bits/8, codes)
+		if stored.DecodeParts(part, &exec.Stored{row}, new([3]int64), first, n); !bytes.Equal(part, want) {
+			t.Errorf("%d bits: a part of a row is decoded otherwise", bits)
+		}
+		stored.SumParts(part, row, kernel.Terms{Rows: []int64{0}, Begin: true, Zero: true}, kernel.Bags{Ends: []int64{0, 1}, Size: 4 * n, Step: 4 * n}, first)
+		if !bytes.Equal(part, want) { // the only term of its sum
+			t.Errorf("%d bits: a part of a row is summed otherwise", bits)
 		}
 	}
 }

@@ -31,6 +31,19 @@ func Bytes(t testing.TB, n int) []byte {
 	return b[page+room-n : page+room : page+room]
 }
 
+// Hide takes away the access to the whole pages of b[from:to], until the test ends. b is
+// what Bytes returned.
+func Hide(t testing.TB, b []byte, from, to int) {
+	page := os.Getpagesize()
+	// b ends where a page does.
+	from, to = len(b)-(len(b)-from)/page*page, len(b)-(len(b)-to+page-1)/page*page
+	if from < to {
+		if err := syscall.Mprotect(b[from:to], syscall.PROT_NONE); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Faults skips a test that needs the address of a fault in a file that was cut short:
 // by it Go tells the fault from a nil pointer, and qemu's user emulation does not pass
 // it on. On amd64, where the tests run as they are, its absence is an error.
