@@ -511,6 +511,7 @@ func (l *linter) reads(v *model.Value) []*model.Value {
 
 // compute gives the bounds of a value from those of what it reads.
 func (l *linter) compute(v *model.Value) (bounds, error) {
+	l.computed++
 	switch {
 	case v.Fixed() != nil:
 		return l.constantBounds(v)
