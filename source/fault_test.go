@@ -29,13 +29,15 @@ type faulty struct {
 	reads atomic.Int64
 	fail  int64         // which read fails; 0: none
 	short bool          // each returns a part of the bytes
-	slow  time.Duration // the least time of each read
 	stuck bool          // each returns 0 bytes and no error
+	begun func(n int64) // if not nil, called as read n begins
 }
 
 func (f *faulty) ReadAt(b []byte, at int64) (int, error) {
 	n := f.reads.Add(1)
-	time.Sleep(f.slow)
+	if f.begun != nil {
+		f.begun(n)
+	}
 	switch {
 	case n == f.fail:
 		return 0, syscall.EIO
@@ -298,22 +300,37 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestCancel cancels runs whose reads take long.
+// told is an array that tells of each Fetch as it begins.
+type told struct {
+	Array
+	begun func()
+}
+
+func (a told) Fetch(ctx context.Context, rows Rows) error {
+	a.begun()
+	return a.Array.Fetch(ctx, rows)
+}
+
+// TestCancel cancels runs as one of their reads begins: no more follow than other goroutines
+// may have begun meanwhile.
 func TestCancel(t *testing.T) {
-	const rows = 3000
+	const rows, last = 3000, 5
 	noLeak(t)
-	file, _ := broken(t, rows, &faulty{slow: 2 * time.Millisecond})
-	real := stored(t, garner.Of(noise(rows*1000), rows, 1000))
-	table := floats(t, rows, 100, &faulty{slow: 2 * time.Millisecond})
+	ofBytes, ofFloats := &faulty{}, &faulty{}
+	file, _ := broken(t, rows, ofBytes)
+	real, table := stored(t, garner.Of(noise(rows*1000), rows, 1000)), floats(t, rows, 100, ofFloats)
 	cause := errors.New("enough")
-	for name, run := range map[string]func(ctx context.Context) error{
-		"Gather": func(ctx context.Context) error {
+	for name, run := range map[string]func(ctx context.Context, read func()) error{
+		"Gather": func(ctx context.Context, read func()) error {
+			ofBytes.begun = func(int64) { read() }
 			return Gather(ctx, onnx.Gather13{}, file, Memory(every(rows)), io.Discard, Options{Memory: 200000})
 		},
-		"one long bag": func(ctx context.Context) error {
+		"one long bag": func(ctx context.Context, read func()) error {
+			ofFloats.begun = func(int64) { read() }
 			return Gather(ctx, torch.EmbeddingBag{Mode: "sum"}, table, Memory(every(rows)), io.Discard, Options{Memory: 200000, Further: []Array{Memory(garner.Of([]int64{0}, 1))}})
 		},
-		"Fetch": func(ctx context.Context) error {
+		"Fetch": func(ctx context.Context, read func()) error {
+			ofBytes.begun = func(int64) { read() }
 			rows := Rows{Size: 10, Dst: make([]byte, 10*rows)}
 			for i := range len(rows.Dst) / 10 {
 				rows.At = append(rows.At, int64(i)*1000)
@@ -324,30 +341,23 @@ func TestCancel(t *testing.T) {
 				}
 			}
 		},
-		"bad indices": func(ctx context.Context) error {
-			return Gather(ctx, onnx.Gather13{}, real, plain{Memory(garner.Of(make([]int64, 1<<20), 1<<20))}, io.Discard, Options{Memory: 1000})
+		"indices": func(ctx context.Context, read func()) error {
+			return Gather(ctx, onnx.Gather13{}, real, told{Memory(garner.Of(make([]int64, 1<<20), 1<<20)), read}, io.Discard, Options{Memory: 1000})
 		},
 	} {
-		best := time.Hour
-		for range 5 {
-			ctx, cancel := context.WithCancelCause(t.Context())
-			var when time.Time
-			timer := time.AfterFunc(5*time.Millisecond, func() {
-				when = time.Now()
+		var reads atomic.Int64
+		ctx, cancel := context.WithCancelCause(t.Context())
+		err := run(ctx, func() {
+			if reads.Add(1) == last {
 				cancel(cause)
-			})
-			err := run(ctx)
-			if timer.Stop() {
-				t.Fatalf("%s: it ended before: %v", name, err)
 			}
-			best = min(best, time.Since(when))
-			if err != cause {
-				t.Fatalf("%s: %v", name, err)
-			}
+		})
+		if err != cause {
+			t.Fatalf("%s: %v", name, err)
 		}
-		// Other programs may delay a run, so that only the fastest counts.
-		if best > 100*time.Millisecond {
-			t.Errorf("%s: it took %v to end", name, best)
+		// Each of them makes 800 reads or more where nothing ends it.
+		if most := last + 1 + int64(runtime.GOMAXPROCS(0))*16; reads.Load() > most {
+			t.Errorf("%s: cancelled at read %d, it makes %d", name, last, reads.Load())
 		}
 	}
 }

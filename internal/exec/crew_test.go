@@ -101,14 +101,13 @@ func TestCrewLooks(t *testing.T) {
 			runtime.Gosched()
 		}
 	}, func() { looked.Add(1); wait.Store(0) })
-	wait.Store(int64(10 * time.Second))
-	began := time.Now()
+	wait.Store(int64(10 * time.Second)) // unless somebody looks
 	c.begin(1)
 	for c.state.Load()&free > 0 {
 		runtime.Gosched() // until the helper has begun
 	}
 	c.end()
-	if took := time.Since(began); looked.Load() == 0 || took > 5*time.Second {
-		t.Errorf("%d looks in %v", looked.Load(), took)
+	if looked.Load() == 0 {
+		t.Error("no look")
 	}
 }
