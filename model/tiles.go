@@ -96,6 +96,11 @@ func (a *tiled) Spec() garner.Spec { return a.spec }
 // Fetch reads rows; see source.Array. A row may lie in several tiles. The time is in proportion to the parts of
 // rows that lie in one piece, and to the tiles.
 func (a *tiled) Fetch(ctx context.Context, rows source.Rows) error {
+	return a.fetch(ctx, rows, &parts{})
+}
+
+// fetch is Fetch; b says afterwards how many lines it looked at.
+func (a *tiled) fetch(ctx context.Context, rows source.Rows, b *parts) error {
 	size, last := int64(rows.Size), len(a.dims)-1
 	if size == 0 || len(rows.At) == 0 {
 		return nil
@@ -104,7 +109,6 @@ func (a *tiled) Fetch(ctx context.Context, rows source.Rows) error {
 		return garner.Errorf(garner.ErrShape, "rows of %d bytes from %d to %d of %s; it has none there", size, rows.At[0], rows.At[len(rows.At)-1], a.spec)
 	}
 	line := a.dims[last] * a.unit // bytes along the last axis that is cut
-	b := &parts{}
 	for i := range a.tiles {
 		t := &a.tiles[i]
 		if err := context.Cause(ctx); err != nil {
@@ -114,6 +118,7 @@ func (a *tiled) Fetch(ctx context.Context, rows source.Rows) error {
 			at, dst := rows.At[k], rows.Dst[int64(k)*size:][:size]
 			end, begin := at+size, int64(0)
 			for n := at / line; ; n++ {
+				b.lines++
 				var number int64
 				if n, number = t.line(a.dims, n); n < 0 {
 					begin = math.MaxInt64
@@ -180,10 +185,11 @@ func (t *openTile) line(dims []int64, n int64) (first, number int64) {
 
 // parts are parts of rows that a file has, of one size, which are read together.
 type parts struct {
-	at   []int64
-	dst  [][]byte
-	size int
-	buf  []byte
+	at    []int64
+	dst   [][]byte
+	size  int
+	buf   []byte
+	lines int // of tiles that fetch looked at: the time of what reads no more
 }
 
 // add adds a part, and reads those before it where it does not go with them.

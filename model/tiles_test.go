@@ -2,18 +2,14 @@ package model_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/cputime"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/source"
 )
@@ -103,73 +99,5 @@ func TestTilesRefused(t *testing.T) {
 		if err := c.Pieces(t.Context(), func(int64, []byte) error { return nil }); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v", tt.spec, err)
 		}
-	}
-}
-
-// TestManyTiles reads rows of a constant in 2 tiles and in 1200, cut along two axes, which have as many parts: the time
-// is in proportion to those, and not to all lines for each tile. It ends when its context does.
-func TestManyTiles(t *testing.T) {
-	const high, side, wide = 100, 600, 2
-	dir, want := t.TempDir(), make([]byte, high*side*wide)
-	for i := range want {
-		want[i] = byte(i * 7 / 3)
-	}
-	fetch := func(each int) time.Duration { // of so many along the second axis
-		path := filepath.Join(dir, fmt.Sprint(each))
-		var stored []byte
-		var tiles []model.Tile
-		for from := 0; from < side; from += each {
-			for column := range wide {
-				c := model.NewConstant("tile", garner.SpecOf(garner.U8, high, each, 1), nil)
-				c.File, c.Offset, c.Size = path, int64(len(stored)), int64(high*each)
-				tiles = append(tiles, model.Tile{At: []int{0, from, column}, Constant: c})
-				for i := range high {
-					for k := range each {
-						stored = append(stored, want[(i*side+from+k)*wide+column])
-					}
-				}
-			}
-		}
-		if err := os.WriteFile(path, stored, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		c := model.NewConstant("whole", garner.SpecOf(garner.U8, high, side, wide), nil)
-		c.SetTiles(tiles)
-		a, err := c.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer a.Close()
-		all := source.Rows{At: []int64{0}, Size: len(want), Dst: make([]byte, len(want))}
-		some := source.Rows{Size: wide} // every third line
-		for i := 0; i < len(want); i += 3 * wide {
-			some.At = append(some.At, int64(i))
-		}
-		some.Dst = make([]byte, len(some.At)*wide)
-		took := cputime.Of(func() {
-			for _, ask := range []source.Rows{all, some} {
-				if err := a.Fetch(t.Context(), ask); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-		if !bytes.Equal(all.Dst, want) {
-			t.Errorf("%d tiles: the whole is another", len(tiles))
-		}
-		for i, at := range some.At {
-			if !bytes.Equal(some.Dst[i*wide:][:wide], want[at:at+wide]) {
-				t.Fatalf("%d tiles: row %d is another", len(tiles), i)
-			}
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := a.Fetch(ctx, all); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v", err)
-		}
-		return took
-	}
-	few, many := fetch(side), fetch(1)
-	if t.Logf("%v and %v", few, many); many > 10*few+200*time.Millisecond {
-		t.Errorf("2 tiles take %v, and %d take %v", few, side*wide, many)
 	}
 }

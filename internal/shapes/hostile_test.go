@@ -3,15 +3,13 @@ package shapes
 import (
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/garner-go/garner"
-	"github.com/garner-go/garner/internal/cputime"
 	"github.com/garner-go/garner/model"
 )
 
 // TestWideNodes infers nodes with as many outputs and inputs as a reader accepts, of values of the greatest rank, each
-// in time in proportion to them.
+// with memory in proportion to them.
 func TestWideNodes(t *testing.T) {
 	const wide = 1 << 16
 	dims := make([]garner.Dim, garner.MaxRank-1)
@@ -32,12 +30,10 @@ func TestWideNodes(t *testing.T) {
 		n.Outputs[wide-1] = &model.Value{Spec: model.Unknown, From: n}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		took := cputime.Of(func() {
-			Infer(&model.Model{Format: "TensorFlow", Graph: &model.Graph{Inputs: []*model.Value{x}, Nodes: []*model.Node{n}}})
-		})
+		Infer(&model.Model{Format: "TensorFlow", Graph: &model.Graph{Inputs: []*model.Value{x}, Nodes: []*model.Node{n}}})
 		runtime.ReadMemStats(&after)
-		if bytes := after.TotalAlloc - before.TotalAlloc; bytes > wide*600 || took > 500*time.Millisecond {
-			t.Errorf("%s: %v and %d bytes a place", op, took, bytes/wide)
+		if bytes := after.TotalAlloc - before.TotalAlloc; bytes > wide*600 {
+			t.Errorf("%s: %d bytes a place", op, bytes/wide)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -68,9 +67,7 @@ func TestBig(t *testing.T) {
 		runtime.GC()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		start := time.Now()
 		m, err := Open(path)
-		took := time.Since(start)
 		if math.MaxInt == math.MaxInt32 {
 			if err == nil || !strings.Contains(err.Error(), "32-bit build of garner") && !strings.Contains(err.Error(), "than an int can count") {
 				t.Errorf("%s: %v", path, err)
@@ -81,9 +78,9 @@ func TestBig(t *testing.T) {
 			t.Fatal(err)
 		}
 		runtime.ReadMemStats(&after)
-		t.Logf("%s: opened in %v, %d KiB allocated", filepath.Base(path), took, (after.TotalAlloc-before.TotalAlloc)>>10)
-		if took > 2*time.Second || after.TotalAlloc-before.TotalAlloc > 2<<20 {
-			t.Errorf("%s took %v and %d bytes", path, took, after.TotalAlloc-before.TotalAlloc)
+		t.Logf("%s: %d KiB allocated", filepath.Base(path), (after.TotalAlloc-before.TotalAlloc)>>10)
+		if after.TotalAlloc-before.TotalAlloc > 2<<20 {
+			t.Errorf("%s: %d bytes are allocated", path, after.TotalAlloc-before.TotalAlloc)
 		}
 		lastRow(t, m, last)
 		if err := m.Close(); err != nil {

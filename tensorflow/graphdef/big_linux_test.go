@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -50,7 +49,6 @@ func TestBig(t *testing.T) {
 	runtime.GC()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
 	m, err := Open(filepath.Join(dir, "big.index"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -72,15 +70,14 @@ func TestBig(t *testing.T) {
 	ids[len(ids)-1] = bigRows - 1
 	var out bytes.Buffer
 	err = source.Gather(t.Context(), tensorflow.Gather{}, array, source.Memory(garner.Of(ids, len(ids))), &out, source.Options{Memory: 8 << 20})
-	took := time.Since(start)
 	runtime.ReadMemStats(&after)
 	b := out.Bytes()
 	if err != nil || len(b) != len(ids)*len(last) || !bytes.Equal(b[len(b)-len(last):], last) || bytes.Count(b[:len(b)-len(last)], []byte{0}) != len(b)-len(last) {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
-	t.Logf("%d rows of %d bytes in %v, %d MiB allocated", len(ids), len(last), took, (after.TotalAlloc-before.TotalAlloc)>>20)
-	if took > 30*time.Second || after.TotalAlloc-before.TotalAlloc > 128<<20 {
-		t.Errorf("it took %v and %d bytes", took, after.TotalAlloc-before.TotalAlloc)
+	t.Logf("%d rows of %d bytes, %d MiB allocated", len(ids), len(last), (after.TotalAlloc-before.TotalAlloc)>>20)
+	if after.TotalAlloc-before.TotalAlloc > 128<<20 {
+		t.Errorf("%d bytes are allocated", after.TotalAlloc-before.TotalAlloc)
 	}
 }
 

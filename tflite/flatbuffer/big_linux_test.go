@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/flattest"
@@ -59,7 +58,6 @@ func TestBig(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
 	m, err := Open(path, Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -80,8 +78,8 @@ func TestBig(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 	runtime.ReadMemStats(&after)
-	if took, bytes := time.Since(start), after.TotalAlloc-before.TotalAlloc; took > 5*time.Second || bytes > 64<<20 {
-		t.Errorf("%v and %d bytes", took, bytes)
+	if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 64<<20 {
+		t.Errorf("%d bytes are allocated", bytes)
 	}
 	if err := os.Truncate(path, at+4*rows*columns-1); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 )
 
 // box makes a slice of starts and lengths, which alternate.
@@ -126,12 +125,16 @@ func cutUp(r *rand.Rand, from, size []int64, depth int) []Slice {
 	return append(cutUp(r, from, first, depth+1), cutUp(r, begin, second, depth+1)...)
 }
 
-// TestTiledCost holds that many slices cost little, whether they are apart or not.
+// TestTiledCost checks many slices, whether they are apart or not. What compares each with each
+// does not end.
 func TestTiledCost(t *testing.T) {
-	const n = 100000
+	n := 1 << 20
+	if testing.Short() {
+		n >>= 4 // which an emulator, or the race detector, runs soon
+	}
 	apart, bricks, same := make([]Slice, n), make([]Slice, 0, n), make([]Slice, n)
 	for i := range int64(n) {
-		apart[n-1-i] = box(0, Whole, i, 1)
+		apart[int64(n)-1-i] = box(0, Whole, i, 1)
 		same[i] = box(0, 1, 0, Whole)
 		// Two rows of bricks whose joints are above the middles of others: no cut goes through.
 		if i%2 == 0 {
@@ -140,17 +143,13 @@ func TestTiledCost(t *testing.T) {
 			bricks = append(bricks, box(1, 1, i, 2))
 		}
 	}
-	begin := time.Now()
-	if err := tiled([]int64{3, n}, apart); err != nil {
+	if err := tiled([]int64{3, int64(n)}, apart); err != nil {
 		t.Error(err)
 	}
-	if err := tiled([]int64{2, n + 2}, bricks); err == nil { // two halves of bricks are missing
+	if err := tiled([]int64{2, int64(n) + 2}, bricks); err == nil { // two halves of bricks are missing
 		t.Error("bricks")
 	}
 	if err := tiled([]int64{1 << 20, 4}, same); err == nil || !strings.Contains(err.Error(), "in common") {
 		t.Error(err)
-	}
-	if took := time.Since(begin); took > 20*time.Second {
-		t.Errorf("%v", took)
 	}
 }
