@@ -154,7 +154,7 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	for try := 0; runtime.NumGoroutine() > before; try++ {
-		if try == 100 {
+		if try == 6000 {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -35,7 +35,7 @@ func (w *watched) Fetch(ctx context.Context, rows Rows) error {
 
 // limited is the test's context, which ends where a Fetch waits for one that never comes.
 func limited(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

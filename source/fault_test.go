@@ -73,7 +73,7 @@ func noLeak(t *testing.T) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
-		for range 100 {
+		for range 60_000 {
 			if runtime.NumGoroutine() <= before {
 				return
 			}

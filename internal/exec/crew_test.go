@@ -62,7 +62,7 @@ func TestCrew(t *testing.T) {
 					t.Error("no helper worked")
 				}
 				for try := 0; c.coming.Load() > 0; try++ {
-					if try > 1000 {
+					if try > 60_000 {
 						t.Fatalf("%d helpers never came", c.coming.Load())
 					}
 					time.Sleep(time.Millisecond)

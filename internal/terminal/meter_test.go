@@ -72,7 +72,7 @@ func (s *screen) shows() string {
 
 func (s *screen) waitFor(t *testing.T, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !regexp.MustCompile(want).MatchString(s.shows()); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !regexp.MustCompile(want).MatchString(s.shows()); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the line is %q, want %q", s.shows(), want)
 		}
