@@ -176,12 +176,40 @@ func (p *program) convert(cmd *cobra.Command, f *convertFlags, path string) erro
 		return to.flush()
 	}
 	if !f.quiet {
-		for _, n := range report.Notes {
+		for _, n := range joinedNotes(report.Notes) {
 			fmt.Fprintf(p.Stderr, "%s: %s\n", path, terminal.Printable(n.String()))
 		}
 		fmt.Fprintf(p.Stderr, "%s: %s\n", path, terminal.Printable(report.Compared.String()))
 	}
 	return nil
+}
+
+// mostNamed is how many nodes a line names that is printed for many.
+const mostNamed = 3
+
+// joinedNotes makes one of notes that say the same of several nodes, in the place of the first.
+func joinedNotes(notes []convert.Note) []convert.Note {
+	type text struct{ kind, op, text string }
+	nodes := map[text][]string{}
+	for _, n := range notes {
+		key := text{n.Kind, n.Op, n.Text}
+		nodes[key] = append(nodes[key], n.Node)
+	}
+	var list []convert.Note
+	for _, n := range notes {
+		key := text{n.Kind, n.Op, n.Text}
+		names, left := nodes[key]
+		if !left {
+			continue
+		}
+		delete(nodes, key)
+		n.Node = strings.Join(names[:min(len(names), mostNamed)], ", ")
+		if more := len(names) - mostNamed; more > 0 {
+			n.Node += fmt.Sprintf(" and %d more", more)
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 // What --json prints; convertHelp describes it.
