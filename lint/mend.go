@@ -38,8 +38,7 @@ const (
 	Greatest  StepKind = "maximum"   // the greater of x and y
 	Least     StepKind = "minimum"   // the less of x and y
 	IsLess    StepKind = "less"      // x < y
-	Both      StepKind = "and"       // x and y
-	Opposite  StepKind = "not"       // not x
+	Either    StepKind = "or"        // x or y
 	Chosen    StepKind = "select"    // y where x is true, else z
 	SumOfLast StepKind = "sum"       // the sum along the last axis of x, which stays as a dim of 1
 	Shaped    StepKind = "reshape"   // x with the dims in the vector y, one of which may be -1

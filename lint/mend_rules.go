@@ -365,9 +365,7 @@ func (m *mending) mask(x Operand, lengths []int64, low, high Operand) {
 	if lengths != nil {
 		low, high = m.scalar(d, -lengths[0]), m.scalar(d, lengths[0]-1)
 	}
-	inside := m.binary(Both, garner.Bool,
-		m.add(Step{Kind: Opposite, Operands: []Operand{m.binary(IsLess, garner.Bool, x, low)}, Spec: boolOf(m.spec(x))}),
-		m.add(Step{Kind: Opposite, Operands: []Operand{m.binary(IsLess, garner.Bool, high, x)}, Spec: boolOf(m.spec(x))}))
+	outside := m.binary(Either, garner.Bool, m.binary(IsLess, garner.Bool, x, low), m.binary(IsLess, garner.Bool, high, x))
 	// The indices' dims stand at the axis, behind the batch dims; the others become 1.
 	b, q, r := m.batch, len(m.spec(x).Dims), len(m.spec(m.data).Dims)
 	var axes []int64
@@ -376,17 +374,13 @@ func (m *mending) mask(x Operand, lengths []int64, low, high Operand) {
 			axes = append(axes, int64(i))
 		}
 	}
-	inside = m.unsqueeze(inside, axes)
+	outside = m.unsqueeze(outside, axes)
 	m.say("a mask writes zeros for the indices that were outside, as before")
 	m.after = append(m.after, func() {
 		zero := m.cast(m.scalar(garner.I64, 0), m.spec(m.result).DType)
-		m.result = m.add(Step{Kind: Chosen, Operands: []Operand{inside, m.result, zero}, Spec: m.spec(m.result)})
+		// The result comes second: ONNX Runtime's Where makes 0 of a -0 that it takes of its first branch.
+		m.result = m.add(Step{Kind: Chosen, Operands: []Operand{outside, zero, m.result}, Spec: m.spec(m.result)})
 	})
-}
-
-func boolOf(s garner.Spec) garner.Spec {
-	s.DType = garner.Bool
-	return s
 }
 
 // fromStart adds the lengths of the axes to constant indices below 0.

@@ -209,7 +209,7 @@ var irSimple = map[lint.StepKind]struct {
 }{
 	lint.Added: {"Add", "opset1", numpy}, lint.Taken: {"Subtract", "opset1", numpy}, lint.Times: {"Multiply", "opset1", numpy},
 	lint.Greatest: {"Maximum", "opset1", numpy}, lint.Least: {"Minimum", "opset1", numpy}, lint.IsLess: {"Less", "opset1", numpy},
-	lint.Both: {"LogicalAnd", "opset1", numpy}, lint.Opposite: {"LogicalNot", "opset1", nil}, lint.Chosen: {"Select", "opset1", numpy},
+	lint.Either: {"LogicalOr", "opset1", numpy}, lint.Chosen: {"Select", "opset1", numpy},
 	lint.Shaped:   {"Reshape", "opset1", []iredit.Attribute{{Name: "special_zero", Value: "false"}}},
 	lint.Expanded: {"Broadcast", "opset3", []iredit.Attribute{{Name: "mode", Value: "numpy"}}},
 	lint.Joined:   {"Concat", "opset1", []iredit.Attribute{{Name: "axis", Value: "0"}}},

@@ -188,7 +188,7 @@ var simple = map[lint.StepKind]struct {
 	since int
 }{
 	lint.Added: {"Add", 7}, lint.Taken: {"Sub", 7}, lint.Times: {"Mul", 7}, lint.Greatest: {"Max", 12}, lint.Least: {"Min", 12},
-	lint.IsLess: {"Less", 9}, lint.Both: {"And", 7}, lint.Opposite: {"Not", 1}, lint.Chosen: {"Where", 9},
+	lint.IsLess: {"Less", 9}, lint.Either: {"Or", 7}, lint.Chosen: {"Where", 9},
 	lint.Shaped: {"Reshape", 5}, lint.Expanded: {"Expand", 8},
 }
 
