@@ -141,7 +141,6 @@ func TestWorkInProportion(t *testing.T) {
 				return n
 			}
 			few, many := run(small[name]), run(large[name])
-			t.Logf("XX %.2f %s", float64(many)/float64(few), name)
 			if many > times*few*5/4 {
 				t.Errorf("%d statements run for a file of about %d bytes, %d for one of a quarter", many, size, few)
 			}
