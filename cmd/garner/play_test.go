@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -238,8 +239,8 @@ func sends(t *testing.T, address, text string) net.Conn {
 	return c
 }
 
-// soon is when a test gives up.
-const soon = time.Minute
+// soon is when a test gives up. It is far beyond what a loaded machine needs.
+const soon = 3 * time.Minute
 
 // TestPlaySlow holds that a client which sends or reads slowly, and a file, keep no
 // question of another.
@@ -299,7 +300,7 @@ func TestPlaySlow(t *testing.T) {
 		client := http.Client{Timeout: soon}
 		response, err := client.Post("http://"+address+"/open?name=a.npy", "application/octet-stream", bytes.NewReader(make([]byte, size)))
 		if err != nil {
-			t.Fatal(err)
+			return err.Error()
 		}
 		defer response.Body.Close()
 		return response.Status
@@ -310,7 +311,11 @@ func TestPlaySlow(t *testing.T) {
 	address = startServer(t, func(p *page) { p.posts["/open"].read, p.posts["/open"].idle = time.Hour, 100*time.Millisecond })
 	c := sends(t, address, post("/open?name=a.npy", "application/octet-stream", address, play.MostFile, "x"))
 	time.Sleep(50 * time.Millisecond)
-	if got := opens(address, play.MostBytes+1); got != "200 OK" {
+	got := opens(address, play.MostBytes+1)
+	for until := time.Now().Add(soon); got != "200 OK" && time.Now().Before(until); { // on a busy machine this client stops as long
+		got = opens(address, play.MostBytes+1)
+	}
+	if got != "200 OK" {
 		t.Errorf("a large file behind half a one: %s", got)
 	}
 	if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 400 ") {
@@ -322,12 +327,20 @@ func TestPlaySlow(t *testing.T) {
 	if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 400 ") || !strings.Contains(string(b), "could not be read, up to 4194304 within 10ms, and some of them every ") {
 		t.Errorf("half a question: %q, %v", b, err)
 	}
+	served := make(chan context.Context, 1)
 	address = startServer(t, func(p *page) {
 		p.posts["/ask"].write = 10 * time.Millisecond
-		p.posts["/ask"].answer = func(*http.Request, []byte) []byte { return make([]byte, long) }
+		p.posts["/ask"].answer = func(r *http.Request, _ []byte) []byte {
+			served <- r.Context() // which ends when the reply is written, or is given up
+			return make([]byte, long)
+		}
 	})
 	c = sends(t, address, post("/ask", "application/json", address, 1, "{"))
-	time.Sleep(200 * time.Millisecond)
+	select {
+	case <-(<-served).Done():
+	case <-time.After(soon):
+		t.Error("a reply that is not read is not given up")
+	}
 	if n, _ := io.Copy(io.Discard, c); n > long { // an error says the same: the connection is reset
 		t.Errorf("a reply that was not read is whole")
 	}

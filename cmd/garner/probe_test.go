@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -114,7 +115,9 @@ func TestProbe(t *testing.T) {
 	// What somebody else reads stays in the page cache.
 	warmed := map[pageAt]bool{}
 	kept := r.told() && runtime.GOOS == "linux"
+	counted := false // what is read from the disk
 	if kept {
+		from := fromDisk(t)
 		all := map[pageAt]bool{}
 		for row := range 40000 {
 			r.pages(row, func(p pageAt) { all[p] = true })
@@ -133,6 +136,7 @@ func TestProbe(t *testing.T) {
 				}
 			}
 		}
+		counted = fromDisk(t)-from >= int64(len(warmed))*pageSize
 	}
 	found := &probed{Table: "a\ntable", Rows: r.count, RowBytes: r.rowBytes, ReadBytes: r.size, Bytes: r.stored, Threads: 1, Machine: "<&>"}
 	told := int64(-1)
@@ -141,6 +145,19 @@ func TestProbe(t *testing.T) {
 	}
 	if told < 0 {
 		t.Error("nothing was told of how far it is")
+	}
+	if kept {
+		// By now most rows are in the page cache, from which no cold one is read.
+		from := fromDisk(t)
+		points, _, err := r.cold(t.Context(), []source.Way{source.Pread}, 1, time.Now().Add(50*time.Millisecond), map[source.Way]bool{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := fromDisk(t) - from
+		t.Logf("for %d cold rows %d bytes are read from the disk; counted: %v", points[0].Batches, read, counted)
+		if counted && read < int64(points[0].Batches)*pageSize {
+			t.Errorf("for %d cold rows %d bytes are read from the disk", points[0].Batches, read)
+		}
 	}
 	ours := maps.Clone(r.ours)
 	if kept {
@@ -200,12 +217,8 @@ func TestProbe(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if kept {
-		// The least of many timings is one that nothing else interrupted.
-		p, q := found.at(cold, "pread", 1), found.at(warm, "pread", 1)
-		if p != nil && q != nil && q.Batches > 20*256 && p.Least < q.Least {
-			t.Errorf("a cold row is read in %g µs, a warm one in %g", p.Least, q.Least)
-		}
+	if p, q := found.at(cold, "pread", 1), found.at(warm, "pread", 1); p != nil && q != nil {
+		t.Logf("a cold row is read in %g µs, a warm one in %g", p.Least, q.Least)
 	}
 	wellFormed(t, found.svg())
 	r.end()
@@ -227,6 +240,23 @@ func TestProbe(t *testing.T) {
 	if stay > len(ours)/10 {
 		t.Errorf("of %d pages that the run read %d are still in the page cache", len(ours), stay)
 	}
+}
+
+// fromDisk is how many bytes the kernel has read from disks for this process, as far as it
+// counts: not every file system does.
+func fromDisk(t *testing.T) (bytes int64) {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		t.Log(err)
+		return 0
+	}
+	if _, line, found := strings.Cut(string(b), "\nread_bytes:"); found {
+		if _, err := fmt.Sscan(line, &bytes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bytes
 }
 
 func wellFormed(t *testing.T, svg []byte) {
@@ -251,7 +281,7 @@ func TestProbeGivesUp(t *testing.T) {
 	}
 	defer r.end()
 	r.dst = make([]byte, 544*100)
-	spent, err := r.timed(t.Context(), source.Pread, []int{1, 2, 3}, time.Nanosecond)
+	spent, err := r.timed(t.Context(), source.Pread, []int{1, 2, 3}, 0)
 	if !errors.Is(err, errLong) {
 		t.Error(spent, err)
 	}
