@@ -82,6 +82,7 @@ func (g *gather) divide() error {
 	g.block = min(g.block, (made+per-1)/per*per)
 	g.rows = int(min(g.block/max(slice, 1)+2, made/max(slice, 1)+2, maxRows))
 	if made == 0 {
+		g.rows = int(max(min(budget/row, maxRows), 1)) // of which the indices alone are looked at
 		return nil
 	}
 	g.row = make([]int64, g.rows)

@@ -362,6 +362,18 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestNothingMade holds that indices of rows without bytes, which are only checked, are read in
+// pieces of what a budget holds, and not one by one.
+func TestNothingMade(t *testing.T) {
+	const n = 1 << 16
+	var reads atomic.Int64
+	at := told{Memory(garner.Of(make([]int64, n), n)), func() { reads.Add(1) }}
+	data := stored(t, garner.Of([]uint8{}, 2, 0))
+	if err := Gather(t.Context(), onnx.Gather13{}, data, at, io.Discard, Options{Memory: 1 << 20}); err != nil || reads.Load() > 40 {
+		t.Errorf("%d reads of %d indices, %v", reads.Load(), n, err)
+	}
+}
+
 // full is a disk with room bytes left.
 type full struct {
 	room  int
