@@ -26,7 +26,7 @@ const module = "github.com/garner-go/garner"
 // layers lists the packages from the bottom up. A package imports only packages
 // of lower layers, so a dialect imports no other dialect and no executor.
 var layers = [][]string{
-	{"internal/cputime", "internal/guard", "internal/linuxtest", "internal/flattest"}, // flatbuffers, processor time, memory beside pages without access, terminals and mounts: for tests
+	{"internal/guard", "internal/linuxtest", "internal/flattest"}, // flatbuffers, memory beside pages without access, terminals and mounts: for tests
 	{"internal/float"}, // bits of narrow floats
 	{"internal/kernel", "internal/pages", "internal/units"}, // bytes and numbers: nothing of tensors below this line
 	{"internal/codec"},                       // stored blocks to floats: nothing of tensors
