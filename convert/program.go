@@ -48,12 +48,12 @@ const (
 
 	opBag op = "EmbeddingBag" // of OpenVINO, mode: data, indices and what its kind has; flag: the mean
 
-	opAdd   op = "Add"
-	opSub   op = "Sub"
-	opMul   op = "Mul"
-	opDiv   op = "Div"
-	opMod   op = "Mod"      // the sign of the dividend
-	opFloor op = "FloorMod" // the sign of the divisor
+	opAdd      op = "Add"
+	opSub      op = "Sub"
+	opMul      op = "Mul"
+	opDiv      op = "Div"
+	opMod      op = "Mod"      // the sign of the dividend
+	opFloorMod op = "FloorMod" // the sign of the divisor
 
 	opFloorDiv op = "FloorDiv" // rounds down; compute makes it of others
 	opMin      op = "Min"

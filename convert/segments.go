@@ -222,7 +222,7 @@ func (p *program) ofEight(x *value) *value {
 	if p.target == irTarget { // which divides in f32
 		return p.two(opBitAnd, x, p.number(garner.I64, groupTerms-1))
 	}
-	return p.two(opFloor, x, p.number(garner.I64, groupTerms))
+	return p.two(opFloorMod, x, p.number(garner.I64, groupTerms))
 }
 
 // runningSum tells of each element of a vector how many are true up to it.
