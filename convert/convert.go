@@ -263,16 +263,11 @@ func (p *program) exact(n *node) {
 			if bound || !v.held() {
 				continue // constant bounds outside are clamped, and mean the same
 			}
-			if v.wide == 0 {
-				wide, err := v.beyond32()
-				if err != nil && p.err == nil {
-					p.err = err
-				}
-				if v.wide = 1; wide {
-					v.wide = 2
-				}
+			wide, err := v.wide.by(v.beyond32)
+			if err != nil && p.err == nil {
+				p.err = err
 			}
-			if v.wide == 2 {
+			if wide {
 				p.lossy("OpenVINO computes 64-bit integers as i32, and its constant %s has one that i32 does not hold", v.label())
 			}
 		}
