@@ -120,6 +120,26 @@ func (v *value) hasOne() bool {
 	return v.spec.Rank.Known()
 }
 
+// finds walks from a value to those that it is made of, and looks at each once. Of one, next reports whether it is what is
+// looked for, or else gives those behind it that may be.
+func (v *value) finds(next func(*value) (found bool, behind []*value)) bool {
+	seen, todo := make(map[*value]bool), []*value{v}
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[v] {
+			continue
+		}
+		seen[v] = true
+		found, behind := next(v)
+		if found {
+			return true
+		}
+		todo = append(todo, behind...)
+	}
+	return false
+}
+
 // dim gives a dim that is known.
 func (v *value) dim(axis int) (int, bool) {
 	if axis >= len(v.spec.Dims) || !v.spec.Dims[axis].Known() {
