@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -202,7 +203,7 @@ func (r *runner) isRefusal(n *model.Node) bool {
 		return false
 	}
 	compares, left := false, []*model.Value{n.Inputs[1]}
-	for range mostGuarding {
+	for range trail.MostGuarding {
 		if len(left) == 0 {
 			return compares
 		}
@@ -231,9 +232,6 @@ func (r *runner) isRefusal(n *model.Node) bool {
 	}
 	return false
 }
-
-// mostGuarding bounds the values that are looked at for one gather.
-const mostGuarding = 256
 
 // isOne reports whether a value is a constant vector of one element.
 func isOne(v *model.Value) bool {
