@@ -95,7 +95,7 @@ func u4(t *testing.T, v int) garner.Tensor {
 	return s
 }
 
-// A file that is cut short under a run is an error, not a signal.
+// TestVolatile cuts a file short under a run, which is an error and no signal.
 func TestVolatile(t *testing.T) {
 	guard.Faults(t)
 	const n = 64 << 20

@@ -243,8 +243,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestLookupBadIDs holds the error against the gather's, on one core and on all.
-// Ids may be of a type of their own, in few and in many rows.
+// TestLookupNamedIDs looks up ids of types of their own, in few and in many rows.
 func TestLookupNamedIDs(t *testing.T) {
 	type token int32
 	type user uint64
@@ -286,8 +285,7 @@ func lookupNamed[I garner.Integer](t *testing.T) {
 	}
 }
 
-// TestLookupBadIDs holds Lookup's error against the gather's, on one core and
-// on all, with ids of a named type, for few and for many rows.
+// TestLookupBadIDs holds Lookup's error against the gather's, for few and for many rows, which run on all cores.
 func TestLookupBadIDs(t *testing.T) {
 	table := make([]float32, 40)
 	for _, n := range []int{10, 100000} {

@@ -70,10 +70,10 @@ func (p *program) compute(o op, a, b *value) *value {
 	x, y := p.cast(a, wide), p.cast(b, wide)
 	made := x
 	switch {
-	case p.target == irTarget && (o == opDiv || o == opMod || o == opFloor || o == opFloorDiv):
+	case p.target == irTarget && (o == opDiv || o == opMod || o == opFloorMod || o == opFloorDiv):
 		made = p.divide(o, x, y)
 	case o == opFloorDiv:
-		made = p.two(opDiv, p.two(opSub, x, p.two(opFloor, x, y)), y)
+		made = p.two(opDiv, p.two(opSub, x, p.two(opFloorMod, x, y)), y)
 	default:
 		made = p.two(o, x, y)
 	}
@@ -248,7 +248,7 @@ func (p *program) divide(o op, x, y *value) *value {
 	more := p.two(opOr, isZero(m), p.one(opNot, differs(m)))
 	q, r = p.choose(more, p.two(opAdd, q, one), q), p.choose(more, m, r)
 	switch o {
-	case opFloor:
+	case opFloorMod:
 		return r
 	case opFloorDiv:
 		return q

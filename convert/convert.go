@@ -263,16 +263,11 @@ func (p *program) exact(n *node) {
 			if bound || !v.held() {
 				continue // constant bounds outside are clamped, and mean the same
 			}
-			if v.wide == 0 {
-				wide, err := v.beyond32()
-				if err != nil && p.err == nil {
-					p.err = err
-				}
-				if v.wide = 1; wide {
-					v.wide = 2
-				}
+			wide, err := v.wide.by(v.beyond32)
+			if err != nil && p.err == nil {
+				p.err = err
 			}
-			if v.wide == 2 {
+			if wide {
 				p.lossy("OpenVINO computes 64-bit integers as i32, and its constant %s has one that i32 does not hold", v.label())
 			}
 		}
@@ -281,26 +276,18 @@ func (p *program) exact(n *node) {
 
 // fed reports whether elements of an input of the model with 64-bit integers come to a value as they are.
 func (v *value) fed() bool {
-	seen := map[*value]bool{}
-	todo := []*value{v}
-	for len(todo) > 0 {
-		v := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		switch {
-		case seen[v]:
-		case v.from == nil && !v.held() && v.spec.DType.Bits() == 64:
-			return true
-		case v.from != nil:
-			switch v.from.op {
-			case opConcat:
-				todo = append(todo, v.from.in...)
-			case opCast, opGather, opGatherND, opGatherElements, opSlice, opReshape, opSqueeze, opUnsqueeze, opTranspose, opExpand, opTile, opIdentity:
-				todo = append(todo, v.from.in[0])
-			}
+	return v.finds(func(v *value) (bool, []*value) {
+		if v.from == nil {
+			return !v.held() && v.spec.DType.Bits() == 64, nil
 		}
-		seen[v] = true
-	}
-	return false
+		switch v.from.op {
+		case opConcat:
+			return false, v.from.in
+		case opCast, opGather, opGatherND, opGatherElements, opSlice, opReshape, opSqueeze, opUnsqueeze, opTranspose, opExpand, opTile, opIdentity:
+			return false, v.from.in[:1]
+		}
+		return false, nil
+	})
 }
 
 // beyond32 reports whether a constant of 64-bit integers has one that i32 does not hold.

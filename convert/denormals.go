@@ -19,17 +19,11 @@ func (p *program) denormals(ctx context.Context) error {
 		if p.err != nil || !v.held() || v.spec.DType != garner.F32 {
 			return
 		}
-		if v.denormal == 0 {
-			found, err := v.hasDenormal(ctx)
-			if err != nil {
-				p.err = err
-				return
-			}
-			if v.denormal = 1; found {
-				v.denormal = 2
-			}
-		}
-		if v.denormal == 2 {
+		found, err := v.denormal.by(func() (bool, error) { return v.hasDenormal(ctx) })
+		switch {
+		case err != nil:
+			p.err = err
+		case found:
 			p.at = at
 			p.lossy("OpenVINO takes a denormal f32 of a constant for 0, and its constant %s has one", v.label())
 		}

@@ -129,21 +129,15 @@ func (v *value) reads() bool { return v.depends(false) }
 
 // depends is varies; without shapes it leaves out what is of the shape of an input alone.
 func (v *value) depends(shapes bool) bool {
-	seen := map[*value]bool{}
-	todo := []*value{v}
-	for len(todo) > 0 {
-		v := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	return v.finds(func(v *value) (bool, []*value) {
 		switch {
-		case seen[v], !shapes && v.from != nil && v.from.op == opShape:
-		case v.from != nil:
-			todo = append(todo, v.from.in...)
-		case !v.held():
-			return true
+		case v.from == nil:
+			return !v.held(), nil
+		case v.from.op == opShape && !shapes:
+			return false, nil
 		}
-		seen[v] = true
-	}
-	return false
+		return false, v.from.in
+	})
 }
 
 // reduceSumOf adds along constant axes.

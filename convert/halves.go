@@ -23,24 +23,18 @@ func (p *program) rounds(name string, in ...*value) {
 
 // wide16 reports whether f16 comes from a node that rounds, also behind nodes that move elements.
 func (v *value) wide16() bool {
-	seen := map[*value]bool{}
-	todo := []*value{v}
-	for len(todo) > 0 {
-		v := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if seen[v] || v.from == nil || v.spec.DType != garner.F16 {
-			continue
+	return v.finds(func(v *value) (bool, []*value) {
+		if v.from == nil || v.spec.DType != garner.F16 {
+			return false, nil
 		}
-		seen[v] = true
 		switch v.from.op {
 		case opAdd, opSub, opMul, opDiv, opBlocks:
-			return true
+			return true, nil
 		case opCast:
 			if d := v.from.in[0].spec.DType; d.IsFloat() || d.Bits() > 8 {
-				return true // integers of 8 bits are f16 as they are
+				return true, nil // integers of 8 bits are f16 as they are
 			}
 		}
-		todo = append(todo, v.from.in...)
-	}
-	return false
+		return false, v.from.in
+	})
 }

@@ -70,7 +70,7 @@ var irSource = &origin{
 		"Multiply":              irBroadcasts(pair(opMul)),
 		"Divide":                irBroadcasts(irDivide),
 		"Mod":                   irBroadcasts(irQuotient(opMod)),
-		"FloorMod":              irBroadcasts(irQuotient(opFloor)),
+		"FloorMod":              irBroadcasts(irQuotient(opFloorMod)),
 		"Minimum":               irBroadcasts(pair(opMin)),
 		"Maximum":               irBroadcasts(pair(opMax)),
 		"Equal":                 irBroadcasts(pair(opEqual)),

@@ -48,7 +48,7 @@ var liteSource = &origin{
 		"MUL":            unquantised(unfused(pair(opMul))),
 		"DIV":            unquantised(unfused(pair(opDiv))),
 		"FLOOR_DIV":      unquantised(integers(opFloorDiv)),
-		"FLOOR_MOD":      unquantised(integers(opFloor)),
+		"FLOOR_MOD":      unquantised(integers(opFloorMod)),
 		"MAXIMUM":        unquantised(integers(opMax)),
 		"MINIMUM":        unquantised(integers(opMin)),
 		"NEG":            unquantised(negOf),

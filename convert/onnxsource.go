@@ -248,5 +248,5 @@ func onnxMod(c *call) {
 		pair(opMod)(c)
 		return
 	}
-	pair(opFloor)(c)
+	pair(opFloorMod)(c)
 }

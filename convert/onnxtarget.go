@@ -24,7 +24,7 @@ func init() {
 			opExpand: dtypes(bools, wholes, half, reals, texts), opTile: dtypes(bools, wholes, half, reals, texts),
 			opRange: signed, opReduceProd: signed, opReduceSum: dtypes(signed, reals), opReduceMax: dtypes(signed, reals), opReduceMin: dtypes(signed, reals), opCumSum: dtypes(signed, reals),
 			opSelect: dtypes(signed, half, reals, texts, []garner.DType{garner.I8, garner.U8, garner.U32}),
-			opAdd:    dtypes(numbers, half), opSub: dtypes(numbers, half), opMul: dtypes(numbers, half), opDiv: dtypes(numbers, half), opMod: wholes, opFloor: wholes,
+			opAdd:    dtypes(numbers, half), opSub: dtypes(numbers, half), opMul: dtypes(numbers, half), opDiv: dtypes(numbers, half), opMod: wholes, opFloorMod: wholes,
 			opMin: dtypes(extremes, half, reals), opMax: dtypes(extremes, half, reals),
 			opPad: dtypes(bools, []garner.DType{garner.I8, garner.I32, garner.I64, garner.U8, garner.U32, garner.U64}, half, reals), opNonZero: {garner.Bool, garner.F32, garner.I32, garner.I64, garner.U8},
 			opAbs:  dtypes(half, reals),
@@ -112,7 +112,7 @@ func onnxLayer(p *program, n *node) *layer {
 		set("largest", flag(!n.flag))
 	case opMod:
 		set("fmod", int64(1))
-	case opFloor:
+	case opFloorMod:
 		l.op = "Mod"
 	case opSelect:
 		l.op = "Where"

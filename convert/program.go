@@ -48,12 +48,12 @@ const (
 
 	opBag op = "EmbeddingBag" // of OpenVINO, mode: data, indices and what its kind has; flag: the mean
 
-	opAdd   op = "Add"
-	opSub   op = "Sub"
-	opMul   op = "Mul"
-	opDiv   op = "Div"
-	opMod   op = "Mod"      // the sign of the dividend
-	opFloor op = "FloorMod" // the sign of the divisor
+	opAdd      op = "Add"
+	opSub      op = "Sub"
+	opMul      op = "Mul"
+	opDiv      op = "Div"
+	opMod      op = "Mod"      // the sign of the dividend
+	opFloorMod op = "FloorMod" // the sign of the divisor
 
 	opFloorDiv op = "FloorDiv" // rounds down; compute makes it of others
 	opMin      op = "Min"
@@ -87,8 +87,23 @@ type value struct {
 	tensor   garner.Tensor   // of a constant that the conversion makes, and of a small one of the source
 	small    bool            // tensor is there
 	fallback *value          // of an input: the constant that it is where a caller does not give it; nil: none
-	wide     uint8           // a constant has 64-bit integers that i32 does not hold: 2 yes, 1 no, 0 not looked at
-	denormal uint8           // a constant of f32 has a denormal one, in the same numbers
+	wide     scan            // of a constant, for 64-bit integers that i32 does not hold
+	denormal scan            // of a constant of f32, for a denormal one
+}
+
+// A scan is what a look at all elements of a constant found. It is made once, and only where a node makes it matter.
+type scan struct{ made, found bool }
+
+// by makes the scan where that was not done, and reports whether it found an element.
+func (s *scan) by(look func() (bool, error)) (bool, error) {
+	if !s.made {
+		found, err := look()
+		if err != nil {
+			return false, err
+		}
+		*s = scan{true, found}
+	}
+	return s.found, nil
 }
 
 func (v *value) held() bool { return v.constant != nil || v.small }
@@ -103,6 +118,26 @@ func (v *value) hasOne() bool {
 		}
 	}
 	return v.spec.Rank.Known()
+}
+
+// finds walks from a value to those that it is made of, and looks at each once. Of one, next reports whether it is what is
+// looked for, or else gives those behind it that may be.
+func (v *value) finds(next func(*value) (found bool, behind []*value)) bool {
+	seen, todo := make(map[*value]bool), []*value{v}
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[v] {
+			continue
+		}
+		seen[v] = true
+		found, behind := next(v)
+		if found {
+			return true
+		}
+		todo = append(todo, behind...)
+	}
+	return false
 }
 
 // dim gives a dim that is known.

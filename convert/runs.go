@@ -138,7 +138,7 @@ func (l *lookup) components() (n, first int) {
 	return max(n, 1), l.batch
 }
 
-// A source of indices is an input of the model whose elements reach indices of a gather.
+// A reaching is an input of the model whose elements reach indices of a gather.
 type reaching struct {
 	*lookup
 	whole bool // the input has the tuples of the gather
@@ -165,7 +165,7 @@ func (p *program) indexInputs() map[*value][]reaching {
 			switch v.from.op {
 			case opShape, opRange:
 				return
-			case opConcat, opAdd, opSub, opMul, opDiv, opMod, opFloor, opFloorDiv, opMin, opMax:
+			case opConcat, opAdd, opSub, opMul, opDiv, opMod, opFloorMod, opFloorDiv, opMin, opMax:
 			case opSelect:
 				in = in[1:]
 			default:
@@ -180,20 +180,20 @@ func (p *program) indexInputs() map[*value][]reaching {
 	return found
 }
 
-// The kinds of indices of a feed. All but the first have random ones of the axis in the
+// A feeding is what the indices of a feed are. All but the first have random ones of the axis in the
 // places that they leave.
-type kind uint8
+type feeding uint8
 
 const (
-	first         kind = iota // 0 everywhere
-	inside                    // of the axis
-	fromEnd                   // -1 and less, as far as the axis has them
-	past                      // one is the axis's length
-	before                    // one is one less than the axis has
-	far                       // one is far behind the axis
-	farBelow                  // one is far before it
-	farthest                  // one is near the greatest i32
-	farthestBelow             // one is near the least i32
+	atZero         feeding = iota // 0 everywhere
+	someInside                    // of the axis
+	fromTheEnd                    // -1 and less, as far as the axis has them
+	pastEnd                       // one is the axis's length
+	beforeStart                   // one is one less than the axis has
+	farPast                       // one is far behind the axis
+	farBefore                     // one is far before it
+	farthestPast                  // one is near the greatest i32
+	farthestBefore                // one is near the least i32
 )
 
 // A feeder makes feeds for a source and for what was made of it.
@@ -234,16 +234,16 @@ func (p *program) runs(ctx context.Context, source, made *model.Model) (c Compar
 	for _, v := range source.Graph.Inputs {
 		f.of[p.values[v]] = v
 	}
-	kinds := []kind{inside, inside, fromEnd}
+	kinds := []feeding{someInside, someInside, fromTheEnd}
 	switch {
 	case len(f.indices) == 0:
-		kinds = []kind{inside, inside, inside}
+		kinds = []feeding{someInside, someInside, someInside}
 	case p.options.Outside == AsIs:
 	case p.insideOnly != "":
 		kinds = kinds[:2]
 		c.not(0, "%s", p.insideOnly)
 	default:
-		kinds = append(kinds, past, before, far, farBelow, farthest, farthestBelow)
+		kinds = append(kinds, pastEnd, beforeStart, farPast, farBefore, farthestPast, farthestBefore)
 	}
 	good := 0
 	for attempt := 0; attempt < 12 && good < 3; attempt++ {
@@ -254,7 +254,7 @@ func (p *program) runs(ctx context.Context, source, made *model.Model) (c Compar
 		}
 		f.lengths = nil
 		answered := c.Answered
-		ran, err := f.try(ctx, shapes, first, &c)
+		ran, err := f.try(ctx, shapes, atZero, &c)
 		if err != nil {
 			return c, err
 		}
@@ -281,14 +281,14 @@ func results(m *model.Model) (list []*model.Value) {
 }
 
 // try compares one feed, and reports whether the source answered it or refused an index.
-func (f *feeder) try(ctx context.Context, shapes []garner.Shape, k kind, c *Comparison) (ran bool, err error) {
+func (f *feeder) try(ctx context.Context, shapes []garner.Shape, k feeding, c *Comparison) (ran bool, err error) {
 	given, also := make(map[*model.Value]garner.Tensor), make(map[*model.Value]garner.Tensor)
 	for i, v := range f.made.Graph.Inputs {
 		t, err := f.tensor(f.inputs[i], v.Spec.DType, shapes[i], k)
 		if err != nil {
 			return false, err
 		}
-		if k != first || f.inputs[i].fallback == nil { // first leaves out what has a default
+		if k != atZero || f.inputs[i].fallback == nil { // atZero leaves out what has a default
 			given[f.of[f.inputs[i]]], also[v] = t, t
 		}
 	}
@@ -404,8 +404,8 @@ func (f *feeder) strays(err error) bool {
 
 // unknownLengths begins the lengths of a feed's shapes, and lists the gathers whose data has a
 // length that a run has to tell.
-func (f *feeder) unknownLengths(k kind) (list []*lookup) {
-	if k != first {
+func (f *feeder) unknownLengths(k feeding) (list []*lookup) {
+	if k != atZero {
 		return nil
 	}
 	f.lengths = make(map[*lookup][]int)
@@ -501,7 +501,7 @@ func (f *feeder) shapes(attempt int) (list []garner.Shape, why string) {
 }
 
 // tensor makes a random tensor for an input.
-func (f *feeder) tensor(v *value, dtype garner.DType, shape garner.Shape, k kind) (garner.Tensor, error) {
+func (f *feeder) tensor(v *value, dtype garner.DType, shape garner.Shape, k feeding) (garner.Tensor, error) {
 	n, _ := shape.Len()
 	if dtype == garner.String {
 		list := make([]string, n)
@@ -526,8 +526,8 @@ func (f *feeder) tensor(v *value, dtype garner.DType, shape garner.Shape, k kind
 	return t, nil
 }
 
-// fillIndices makes indices of a kind, for gathers whose axes differ those that each has.
-func (f *feeder) fillIndices(dtype garner.DType, shape garner.Shape, b []byte, list []reaching, k kind) {
+// fillIndices makes the indices of a feed, for gathers whose axes differ those that each has.
+func (f *feeder) fillIndices(dtype garner.DType, shape garner.Shape, b []byte, list []reaching, k feeding) {
 	size := dtype.Bits() / 8
 	n := len(b) / size
 	if n == 0 {
@@ -558,31 +558,31 @@ func (f *feeder) fillIndices(dtype garner.DType, shape garner.Shape, b []byte, l
 		}
 		least, most = min(least, math.MaxInt32), min(most, math.MaxInt32)
 		x := int64(0)
-		if least > 0 && k != first {
+		if least > 0 && k != atZero {
 			x = int64(f.rng.IntN(least))
 		}
 		switch {
 		case is == howMany:
 			x = someBags
-		case is == fall && k == past && i == odd && f.options.Outside == Keep: // else it may be left out
+		case is == fall && k == pastEnd && i == odd && f.options.Outside == Keep: // else it may be left out
 			x = int64(most)
 		case is == fall: // from one to the next, most of them not far
-			if x = end; k != first && end < int64(least)-1 && f.rng.IntN(n) < least {
+			if x = end; k != atZero && end < int64(least)-1 && f.rng.IntN(n) < least {
 				x = end + 1 + int64(f.rng.IntN(int(min(int64(least)-1-end, 2))))
 			}
 			end = x
-		case k == fromEnd && !dtype.IsUnsigned():
+		case k == fromTheEnd && !dtype.IsUnsigned():
 			x -= int64(least)
-		case k <= fromEnd || i != odd:
-		case k == past:
+		case k <= fromTheEnd || i != odd:
+		case k == pastEnd:
 			x = int64(most)
-		case k == before:
+		case k == beforeStart:
 			x = -int64(most) - 1
-		case k == far:
+		case k == farPast:
 			x = int64(most) + 1_000_003
-		case k == farBelow:
+		case k == farBefore:
 			x = -int64(most) - 1_000_003
-		case k == farthest:
+		case k == farthestPast:
 			x = math.MaxInt32 - 4
 		default:
 			x = math.MinInt32 + 4

@@ -6,17 +6,12 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/departures"
 )
 
-// Bags of TensorFlow, whose CPU adds floats in an order of its own: the terms of a segment one after the other, and from ten
-// terms on n mod 8 of them (8 for 0, 9 for 1), and to that the sum of each eight that follow. So the target adds
+// Bags of TensorFlow, whose CPU adds floats in an order of its own: the terms of a short segment one after the other, those of a
+// long one as departures.BagHead says, and to that the sum of each group that follows. So the target adds
 // twice: the rows of a group, and the groups of a segment. f16 and bf16 are added in f32, and rounded once.
-
-// The numbers of R.29.
-const (
-	longSegment = 10 // terms, from which on floats are added in groups
-	groupTerms  = 8
-)
 
 // segments has the operands of a SparseSegmentSum, Mean or SqrtN.
 type segments struct {
@@ -217,12 +212,12 @@ func (p *program) positionsOf(x *value) *value {
 	return p.cut(made, 0, 1, math.MaxInt32)
 }
 
-// ofEight gives the remainders of a division by 8.
-func (p *program) ofEight(x *value) *value {
+// ofGroup gives the remainders of a division by the terms of a group.
+func (p *program) ofGroup(x *value) *value {
 	if p.target == irTarget { // which divides in f32
-		return p.two(opBitAnd, x, p.number(garner.I64, groupTerms-1))
+		return p.two(opBitAnd, x, p.number(garner.I64, departures.BagGroup-1))
 	}
-	return p.two(opFloor, x, p.number(garner.I64, groupTerms))
+	return p.two(opFloorMod, x, p.number(garner.I64, departures.BagGroup))
 }
 
 // runningSum tells of each element of a vector how many are true up to it.
@@ -238,14 +233,14 @@ func (s *segments) reduce(rows *value, how garner.Reduction) *value {
 	if !rows.spec.DType.IsFloat() {
 		return s.kept(s.addRows(rows, s.ids, more))
 	}
-	// Term k of a segment begins a group where it is the first, the first behind the head, or eight behind such a one.
+	// Term k of a segment begins a group where it is the first, the first behind the head, or a group behind such a one.
 	at := s.two(opSub, s.iota(s.length(s.ids, 0, garner.I64)), s.first)
-	rest := s.ofEight(s.terms)
-	few := s.cast(s.two(opLess, rest, s.number(garner.I64, 2)), garner.I64)
-	behind := s.two(opSub, at, s.two(opAdd, rest, s.two(opMul, few, s.number(garner.I64, groupTerms))))
-	long := s.two(opGreatEq, s.terms, s.number(garner.I64, longSegment))
-	eighth := s.two(opAnd, s.two(opGreatEq, behind, zero), s.two(opEqual, s.ofEight(behind), zero))
-	begins := s.two(opOr, s.two(opEqual, at, zero), s.two(opAnd, long, eighth))
+	rest := s.ofGroup(s.terms)
+	few := s.cast(s.two(opLess, rest, s.number(garner.I64, departures.LongBag-departures.BagGroup)), garner.I64)
+	behind := s.two(opSub, at, s.two(opAdd, rest, s.two(opMul, few, s.number(garner.I64, departures.BagGroup))))
+	long := s.two(opGreatEq, s.terms, s.number(garner.I64, departures.LongBag))
+	later := s.two(opAnd, s.two(opGreatEq, behind, zero), s.two(opEqual, s.ofGroup(behind), zero))
+	begins := s.two(opOr, s.two(opEqual, at, zero), s.two(opAnd, long, later))
 	groups, group := s.positionsOf(begins), s.two(opSub, s.runningSum(begins), one)
 	sums := s.addRows(rows, group, s.dims(groups, 0, 1, garner.I64))
 	var columns []int64
@@ -253,7 +248,7 @@ func (s *segments) reduce(rows *value, how garner.Reduction) *value {
 		columns = append(columns, i+1)
 	}
 	if how != garner.Sum { // of few terms, whose sum is one group: a product with the rounded reciprocal
-		terms := s.two(opMin, s.bare(opGather, s.terms, groups, 0, 0), s.number(garner.I64, longSegment))
+		terms := s.two(opMin, s.bare(opGather, s.terms, groups, 0, 0), s.number(garner.I64, departures.LongBag))
 		sums = s.two(opMul, sums, s.unsqueeze(s.bare(opGather, s.reciprocals(how), terms, 0, 0), columns...))
 	}
 	if s.target == irTarget && how == garner.Mean {
@@ -267,7 +262,7 @@ func (s *segments) reduce(rows *value, how garner.Reduction) *value {
 	ones := s.expand(one, s.shape(s.ids))
 	terms := s.kept(s.scatterAdd(s.expand(zero, more), s.ids, ones))
 	if how != garner.Sum {
-		n := s.cast(s.choose(s.two(opLess, terms, s.number(garner.I64, longSegment)), one, terms), garner.F32)
+		n := s.cast(s.choose(s.two(opLess, terms, s.number(garner.I64, departures.LongBag)), one, terms), garner.F32)
 		if how == garner.SqrtN {
 			n = s.one(opSqrt, n)
 		}
@@ -295,12 +290,12 @@ func (p *program) rowOf(x, rows *value) *value {
 	return p.expand(x, dims)
 }
 
-// reciprocals are of 0 to longSegment terms: 1 where the mean is a quotient.
+// reciprocals are of 0 to departures.LongBag terms: 1 where the mean is a quotient.
 func (p *program) reciprocals(how garner.Reduction) *value {
-	list := make([]float32, longSegment+1)
+	list := make([]float32, departures.LongBag+1)
 	for i := range list {
 		switch list[i] = 1; {
-		case i == 0 || i == longSegment:
+		case i == 0 || i == departures.LongBag:
 		case how == garner.SqrtN:
 			list[i] = 1 / float32(math.Sqrt(float64(i)))
 		default:

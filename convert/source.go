@@ -544,7 +544,7 @@ func negOf(c *call) {
 	c.set(c.one(opNeg, x))
 }
 
-// constantOperand gives an input that must be a constant of one integer.
+// constantInteger gives an input that must be a constant of one integer.
 func (c *call) constantInteger(i int) int64 {
 	if list, ok := c.in(i).integers(); ok && len(list) == 1 {
 		return list[0]

@@ -60,7 +60,7 @@ var tensorflowSource = &origin{
 		"Div":           integers(opDiv),
 		"FloorDiv":      integers(opFloorDiv),
 		"TruncateDiv":   integers(opDiv),
-		"FloorMod":      integers(opFloor),
+		"FloorMod":      integers(opFloorMod),
 		"Mod":           integers(opMod),
 		"TruncateMod":   integers(opMod),
 		"Minimum":       integers(opMin),

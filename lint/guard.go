@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -19,14 +20,11 @@ const (
 	refusal         // the gather itself is a guard: it looks up a condition in a table of one element, and so refuses where it holds
 )
 
-// mostGuarding bounds the values that guarded looks at for one gather.
-const mostGuarding = 256
-
 // guarded finds what guards the indices, by the nodes alone: names say nothing. The node may be one that package
 // convert has made, or any other that computes the same.
 func (s *subject) guarded() (guard, error) {
 	if s.hasGuard == nil {
-		g := &guarding{subject: s, search: &search{left: mostGuarding}}
+		g := &guarding{subject: s, search: &search{left: trail.MostGuarding}}
 		made := g.find()
 		if g.err != nil {
 			return unguarded, g.err

@@ -163,7 +163,7 @@ func (g *graphMaker) add(v *model.Value, x garner.Tensor) *model.Value {
 	return v
 }
 
-// numbersOf are integers with a liking for the ends of types.
+// number gives integers with a liking for the ends of types.
 func (g *graphMaker) number() int64 {
 	switch g.IntN(12) {
 	case 0:

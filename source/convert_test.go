@@ -700,7 +700,7 @@ func TestGatherDirect(t *testing.T) {
 			for turn := range 3 {
 				if f, ok := tt.data.(*File); ok && turn == 2 {
 					for _, h := range f.files {
-						mapped.Forget(h.file)
+						guard.Forget(h.file)
 					}
 				}
 				decoded.Store(0)

@@ -277,7 +277,7 @@ func TestWays(t *testing.T) {
 			t.Fatal(err)
 		}
 		holds(t, "without rings", rows, noise(100<<12))
-		mapped.Forget(without.files[0].file)
+		guard.Forget(without.files[0].file)
 	}
 	if w := without.Way(rows); w == Ring {
 		t.Error(w)

@@ -20,7 +20,6 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/guard"
-	"github.com/garner-go/garner/internal/mapped"
 )
 
 // tables returns arrays of every kind over the same 300 rows of 32 bytes of f32,
@@ -81,7 +80,7 @@ func TestLookup(t *testing.T) {
 				for range 300 {
 					if f, ok := a.(*File); ok && r.IntN(10) == 0 {
 						for _, h := range f.files {
-							mapped.Forget(h.file)
+							guard.Forget(h.file)
 						}
 					}
 					ids := make([]int32, r.IntN(20))
@@ -257,7 +256,7 @@ func TestLookupMany(t *testing.T) {
 			}
 			if f, ok := a.(*File); ok && round == 3 {
 				for _, h := range f.files {
-					mapped.Forget(h.file)
+					guard.Forget(h.file)
 				}
 			}
 			if err := Lookup(t.Context(), table, ids, dst); err != nil {
@@ -469,7 +468,7 @@ func TestLookupLooksAtItsContext(t *testing.T) {
 	}
 	for _, h := range f.files {
 		h.file.Sync()
-		mapped.Forget(h.file)
+		guard.Forget(h.file)
 	}
 	clear(table.seen)
 	in, known := f.files[0].mapping().Resident(0, len(want))

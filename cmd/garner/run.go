@@ -286,7 +286,7 @@ func (r *modelRun) remedy(f *runFlags, err error) error {
 			hint = "; ask for those with --result NAME"
 		}
 		hint += r.around(bad)
-	case errors.As(err, &index) && index.Hint == "":
+	case errors.As(err, &index) && index.Hint == "" && r.takesPolicy(err):
 		hint = "; " + f.policy.Hint(index)
 	case errors.As(err, &large) && f.memory.Given && r.memory.Most.Bytes == f.memory.Bytes:
 		hint = "; --memory " + f.memory.Text + " is the limit"
@@ -336,6 +336,12 @@ func (r *modelRun) standsFor(n *model.Node) string {
 		return ""
 	}
 	return fmt.Sprintf("--input %s=FILE stands for what this node makes", plain(n.Outputs[i].Name))
+}
+
+// takesPolicy reports whether an error is of a node to which the flags of a policy apply.
+func (r *modelRun) takesPolicy(err error) bool {
+	n := r.nodeOf(err)
+	return n == nil || n.IsGather()
 }
 
 // nodeOf finds the node that an error is of; nil where it is of none.

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/cmdline"
+	"github.com/garner-go/garner/internal/literal"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/spf13/cobra"
@@ -82,7 +84,7 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 		opened, t, err := r.open(ctx, in, v.Spec.DType)
 		var other *files.DTypeError
 		if errors.As(err, &other) && in.readOnce() { // where the model asks for the dtype, and no flag
-			return cmdline.About("--input "+in.name+": ", garner.Errorf(err, "%s is %s (%s); the model wants %s", plain(v.Name), other.DType, other.Descr, v.Type()))
+			return cmdline.About("--input "+in.name+": ", garner.Errorf(err, "%s is %s (%s); the model wants %s; %s", plain(v.Name), other.DType, other.Descr, v.Type(), in.cast(other.DType, v.Spec.DType)))
 		}
 		if err != nil {
 			return err
@@ -97,7 +99,11 @@ func (r *modelRun) inputs(ctx context.Context, named []namedInput) error {
 		if r.node != nil && slices.Contains(r.node.Inputs[1:], v) && t.DType().IsInteger() {
 			expected.Spec.DType = garner.Invalid // a gather takes indices of any integer type
 		}
-		if err := run.Check(&expected, t); err != nil {
+		err = run.Check(&expected, t)
+		if errors.Is(err, garner.ErrDType) {
+			err = garner.Errorf(err, "%s; %s", cmdline.Bare(err), in.cast(t.DType(), v.Spec.DType))
+		}
+		if err != nil {
 			return cmdline.About("--input "+in.name+": ", err)
 		}
 		r.given[v] = t
@@ -110,12 +116,26 @@ func (in namedInput) readOnce() bool {
 	return cmdline.PipeOf(in.value) != nil || in.value.Kind == cmdline.KindStdin
 }
 
-// open opens an input. A literal and a pipe take the model's dtype. A file has its own,
-// which Check compares with the model's; one that does not say its dtype takes the
+// cast says how an input of one dtype becomes one of another.
+func (in namedInput) cast(is, wants garner.DType) string {
+	switch {
+	case in.value.Kind == cmdline.KindLiteral:
+		return fmt.Sprintf("write it without %s", is)
+	case in.readOnce():
+		return fmt.Sprintf("cast it to %s before", wants)
+	}
+	return fmt.Sprintf("cast the file to %s", wants)
+}
+
+// open opens an input. A literal that says none and a pipe take the model's dtype. A file has
+// its own, which Check compares with the model's; one that does not say its dtype takes the
 // model's.
 func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*files.Input, garner.Tensor, error) {
 	role, typed := "--input "+in.name, files.Options{DType: dtype}
 	most := r.memory.Left()
+	if in.value.Kind == cmdline.KindLiteral && literal.DType(in.value.Text) != garner.Invalid {
+		typed = files.Options{}
+	}
 	if in.value.Kind != cmdline.KindFile || in.readOnce() {
 		return r.program.Open(ctx, role, in.value, typed, most)
 	}

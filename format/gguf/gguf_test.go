@@ -404,7 +404,6 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// FuzzParse parses any bytes. Accepted tensors lie inside the file and can be opened.
 // TestKindsOfCodec (QB.1) holds that files know each kind of package codec, and read as
 // f32 what it decodes.
 func TestKindsOfCodec(t *testing.T) {
@@ -464,6 +463,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// FuzzParse parses any bytes. Accepted tensors lie inside the file and can be opened.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("testdata", "*.gguf"))
 	if err != nil || len(files) < 7 {

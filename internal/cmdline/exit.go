@@ -41,7 +41,7 @@ func (e *UsageError) Error() string {
 	return e.Message + e.more()
 }
 
-// Further is the line of the message that points to a help.
+// more is the line of the message that points to a help.
 func (e *UsageError) more() string {
 	if e.help == "" {
 		return ""

@@ -1,7 +1,7 @@
 //go:build !unix
 
 // Package guard gives tests memory beside pages without access, where a read or a write
-// too far faults.
+// too far faults, and files that are not in memory.
 package guard
 
 import "testing"

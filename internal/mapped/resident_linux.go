@@ -71,9 +71,3 @@ func Alone(file *os.File) {
 func WillNeed(file *os.File, offset, n int64) bool {
 	return unix.Fadvise(int(file.Fd()), offset, n, unix.FADV_WILLNEED) == nil
 }
-
-// Forget drops a file's pages from the page cache, so that the next read goes to the
-// disk. It returns false if the system cannot. Mapped pages that were accessed stay.
-func Forget(file *os.File) bool {
-	return unix.Fadvise(int(file.Fd()), 0, 0, unix.FADV_DONTNEED) == nil
-}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/garner-go/garner/internal/guard"
 )
 
 // TestResident drops a file from the page cache and reads some of it again.
@@ -35,7 +37,7 @@ func TestResident(t *testing.T) {
 	if in, known := f.Resident(0, size); !in || !known {
 		t.Fatalf("just written: %v, %v", in, known)
 	}
-	if !Forget(file) {
+	if !guard.Forget(file) {
 		t.Fatal("it cannot be dropped")
 	}
 	if in, _ := f.Resident(5*pageSize, 6*pageSize); in {

@@ -20,6 +20,3 @@ func Alone(*os.File) {}
 
 // WillNeed returns false on this system.
 func WillNeed(*os.File, int64, int64) bool { return false }
-
-// Forget returns false on this system.
-func Forget(*os.File) bool { return false }

@@ -3,9 +3,11 @@ package run
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/trail"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 )
@@ -202,7 +204,7 @@ func (r *runner) isRefusal(n *model.Node) bool {
 		return false
 	}
 	compares, left := false, []*model.Value{n.Inputs[1]}
-	for range mostGuarding {
+	for range trail.MostGuarding {
 		if len(left) == 0 {
 			return compares
 		}
@@ -231,9 +233,6 @@ func (r *runner) isRefusal(n *model.Node) bool {
 	}
 	return false
 }
-
-// mostGuarding bounds the values that are looked at for one gather.
-const mostGuarding = 256
 
 // isOne reports whether a value is a constant vector of one element.
 func isOne(v *model.Value) bool {
@@ -351,11 +350,66 @@ var ErrGuarded = garner.Errorf(garner.ErrAttribute, "nodes before its indices de
 // errRefused is of a guard that refuses an index which cannot be named.
 var errRefused = garner.Errorf(garner.ErrIndex, "a guard in the model refuses an index")
 
+// A segmentsError is of the guard of a bag. The index is one that nobody fed, and a class alone.
+type segmentsError struct{ index garner.IndexError }
+
+func (e *segmentsError) Error() string {
+	return "garner: a guard in the model refuses segment ids that fall, that are no segment, or that are not one for each index"
+}
+
+func (e *segmentsError) Unwrap() error { return &e.index }
+
+// guardsSegments reports whether the indices of a scatter are those of segments, to which package convert adds the
+// greatest i32 where one of them is bad.
+func (r *runner) guardsSegments(scatter *model.Node) bool {
+	if len(scatter.Inputs) < 3 {
+		return false
+	}
+	v := scatter.Inputs[1]
+	for range trail.MostGuarding {
+		v = r.inner(v)
+		n := r.made(v)
+		switch {
+		case n == nil || len(n.Inputs) < 2:
+			return false
+		case n.Op == "Expand" || n.Op == "Gather":
+			v = n.Inputs[0]
+			continue
+		case n.Op != "Add":
+			return false
+		}
+		for _, added := range n.Inputs {
+			product := r.made(r.inner(added))
+			if product == nil || product.Op != "Mul" || len(product.Inputs) != 2 {
+				continue
+			}
+			if any, most := r.made(product.Inputs[0]), product.Inputs[1]; any != nil && any.Op == "ReduceMax" && isOne(most) {
+				t, err := most.Constant.Tensor()
+				if err != nil {
+					return false
+				}
+				list, err := integers(t)
+				return err == nil && list[0] == math.MaxInt32
+			}
+		}
+		return false
+	}
+	return false
+}
+
 // fed replaces the error of an index that a guard has made by that of the index that was fed, at the node that is
 // guarded. It evaluates what the guard reads once more.
 func (r *runner) fed(ctx context.Context, n *model.Node, err error) (*model.Node, error) {
 	var bad *garner.IndexError
-	if !errors.As(err, &bad) || bad.Operand != "" || !n.IsGather() {
+	if !errors.As(err, &bad) || bad.Operand != "" {
+		return n, err
+	}
+	if scatters(n) && r.guardsSegments(n) {
+		refused := &segmentsError{*bad}
+		refused.index.Hint = "a guard in the model refuses it"
+		return n, refused
+	}
+	if !n.IsGather() {
 		return n, err
 	}
 	g := r.guardAt(ctx, n)

@@ -157,6 +157,31 @@ func TestFedScatter(t *testing.T) {
 	}
 }
 
+// TestFedSegments holds that the guard of a bag of TensorFlow in ONNX, which makes all segments too great where one is bad,
+// names no number that was never fed.
+func TestFedSegments(t *testing.T) {
+	ids, segments := &model.Value{Name: "ids", Spec: garner.SpecOf(garner.I32, 2)}, &model.Value{Name: "segments", Spec: garner.SpecOf(garner.I32, 2)}
+	bag := makes("SparseSegmentMean", garner.SpecOfDims(garner.F32, garner.AnyDim, garner.Exactly(4)), constantOf(garner.Of(make([]float32, 20), 5, 4)), ids, segments)
+	bag.Operator = "tensorflow.sparse_segment_mean"
+	source := inMemory(bag)
+	source.Format = "TensorFlow"
+	out := filepath.Join(t.TempDir(), "out.onnx")
+	if _, err := convert.File(t.Context(), source, out, convert.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	m := open(t, out)
+	for _, falls := range [][]int32{{1, 0}, {0, -1}} {
+		err := holdsFed(t, m, true, asIs, garner.Of([]int32{0, 1}, 2), garner.Of(falls, 2))
+		var index *garner.IndexError
+		if err == nil || !strings.HasSuffix(err.Error(), ": a guard in the model refuses segment ids that fall, that are no segment, or that are not one for each index") {
+			t.Errorf("%v: %v", falls, err)
+		}
+		if !errors.As(err, &index) || index.Hint == "" {
+			t.Errorf("%v: no policy can be applied, and the error has no hint: %#v", falls, index)
+		}
+	}
+}
+
 func asIs(op garner.Op) garner.Op   { return op }
 func zeroed(op garner.Op) garner.Op { return garner.WithOutside(op, garner.Zero) }
 

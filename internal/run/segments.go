@@ -5,13 +5,11 @@ import (
 	"math"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/internal/departures"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/operators"
 	"github.com/garner-go/garner/source"
 )
-
-// longBag is the number of terms from which on TensorFlow adds floats in eights; see R.29.
-const longBag = 10
 
 // chunk is the number of elements of rows that are read at a time.
 const chunk = 1 << 16
@@ -22,7 +20,7 @@ func (r *runner) asTensorFlow(plan *garner.Plan) bool {
 	return plan.Bag != nil && r.model.Format == tensorflowFormat && plan.DType.IsFloat()
 }
 
-// bags makes the rows of out that are bags of ten terms and more, and refuses denormals; f16 and
+// bags makes the rows of out that are long bags, and refuses denormals; f16 and
 // bf16 are reduced in f32, and rounded once.
 func (r *runner) bags(ctx context.Context, n *model.Node, g *gathering, plan *garner.Plan, out garner.Tensor) error {
 	data, err := r.array(g)
@@ -88,7 +86,7 @@ func reduceBags[T float32 | float64](ctx context.Context, r *runner, n *model.No
 		if err != nil {
 			return err
 		}
-		if end-first < longBag && !tiny || end-first == 1 { // one term is copied
+		if end-first < departures.LongBag && !tiny || end-first == 1 { // one term is copied
 			continue
 		}
 		terms, err := g.indices.Slice(0, first, end, 1)
@@ -100,7 +98,7 @@ func reduceBags[T float32 | float64](ctx context.Context, r *runner, n *model.No
 				return err
 			}
 		}
-		if end-first < longBag {
+		if end-first < departures.LongBag {
 			continue
 		}
 		row, err := out.Slice(0, int(bag.Bits), int(bag.Bits)+1, 1)
@@ -108,7 +106,7 @@ func reduceBags[T float32 | float64](ctx context.Context, r *runner, n *model.No
 			return err
 		}
 		sum := make([]T, b.width)
-		if err := b.addEights(terms, sum); err != nil {
+		if err := b.addGroups(terms, sum); err != nil {
 			return err
 		}
 		divideBag(sum, T(end-first), plan.Bag.Reduction)
@@ -143,30 +141,17 @@ func (b *bagReader[T]) rows(op garner.Op, terms garner.Tensor, n int, further ..
 	return garner.Values[T](made)
 }
 
-// headOf returns how many of the terms of a bag are added one after the other, before those that are
-// added in eights.
-func headOf(terms int) int {
-	if terms < longBag {
-		return terms
-	}
-	if head := terms % 8; head > 1 {
-		return head
-	}
-	return 8 + terms%8
-}
-
-// addEights adds the rows of terms to sum: n mod 8 terms, 8 for 0 and 9 for 1, and then the sum of each
-// eight that follow.
-func (b *bagReader[T]) addEights(terms garner.Tensor, sum []T) error {
-	most := 8 * max(chunk/b.width, 1) // of whose sums a chunk is made
-	for first, end := 0, headOf(terms.Len()); first < terms.Len(); first, end = end, min(end+most, terms.Len()) {
+// addGroups adds the rows of terms to sum: those of the head, and then the sum of each group.
+func (b *bagReader[T]) addGroups(terms garner.Tensor, sum []T) error {
+	most := departures.BagGroup * max(chunk/b.width, 1) // of whose sums a chunk is made
+	for first, end := 0, departures.BagHead(terms.Len()); first < terms.Len(); first, end = end, min(end+most, terms.Len()) {
 		part, err := terms.Slice(0, first, end, 1)
 		if err != nil {
 			return err
 		}
 		groups := 1
 		if first > 0 {
-			groups = (end - first) / 8
+			groups = (end - first) / departures.BagGroup
 		}
 		of := make([]int32, end-first) // the group of each term
 		for i := range of {
@@ -240,21 +225,21 @@ func (b *bagReader[T]) tiny(terms garner.Tensor) (found bool, err error) {
 // usual refuses denormals among the terms of a bag and whatever TensorFlow makes of them.
 func (b *bagReader[T]) usual(n *model.Node, terms garner.Tensor) error {
 	normal, _ := limits[T]()
-	sum, eight := make([]T, b.width), make([]T, b.width)
-	head, bad := headOf(terms.Len()), false
+	sum, group := make([]T, b.width), make([]T, b.width)
+	head, bad := departures.BagHead(terms.Len()), false
 	err := b.each(terms, func(i int, row []T) bool {
 		to := sum
 		if i >= head {
-			to = eight
+			to = group
 		}
-		if i == 0 || i >= head && (i-head)%8 == 0 {
+		if i == 0 || i >= head && (i-head)%departures.BagGroup == 0 {
 			copy(to, row)
 		} else {
 			addTo(to, row)
 		}
 		bad = below(row, normal) || below(to, normal)
-		if i >= head && (i-head)%8 == 7 {
-			addTo(sum, eight)
+		if i >= head && (i-head)%departures.BagGroup == departures.BagGroup-1 {
+			addTo(sum, group)
 			bad = bad || below(sum, normal)
 		}
 		return !bad

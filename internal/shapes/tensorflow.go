@@ -818,7 +818,7 @@ func (i imaging) spatial(list []int64) []int64 {
 	return list[i.first : i.first+i.rank-2]
 }
 
-// windows are those of a node along the spatial dims.
+// tensorflowWindows are the windows of a node along the spatial dims.
 func (c *call) tensorflowWindows(i imaging, sizes []number) []window {
 	read := func(name string) []int64 {
 		list, _ := c.ints(name)

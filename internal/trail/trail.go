@@ -7,6 +7,10 @@ import (
 	"github.com/garner-go/garner/model"
 )
 
+// MostGuarding bounds the values that run and lint look at for the guards of one gather, because a model may branch there
+// as often as it likes.
+const MostGuarding = 256
+
 // A Trail finds a T for each value of a model: that of the value before it, or its
 // own at the end. It keeps what it found, so it visits each value once; and it has no
 // limit, because chains of nodes are long.
