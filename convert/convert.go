@@ -182,6 +182,9 @@ func read(m *model.Model, path string, o Options) (*program, error) {
 		return nil, garner.Errorf(ErrUnsupported, "a model of %s is not converted; those of ONNX, OpenVINO IR, TensorFlow and LiteRT are", m.Format)
 	}
 	if m.Graph == nil || len(m.Graph.Outputs) == 0 {
+		if m.Format == "TensorFlow" && m.Graph != nil && len(m.Graph.Nodes)+len(m.Graph.Inputs) == 0 {
+			return nil, garner.Errorf(ErrUnsupported, "it holds variables and no graph, so that there is nothing to convert; name the model that reads them, a .meta file or a SavedModel's folder")
+		}
 		return nil, garner.Errorf(ErrUnsupported, "it has no outputs, and there is nothing to convert")
 	}
 	o.runtime = from.runtime

@@ -81,6 +81,26 @@ func constantList(path string, o Options) ([]Info, error) {
 	return all, nil
 }
 
+// constantListed gives the name by which constantList lists a constant that m.Constant finds by
+// another one, such as a variable's own name beside its key in the checkpoint.
+func constantListed(path, name string, o Options) string {
+	m, err := openModel(path, ModelOptions{Lenient: o.Lenient, Signature: o.Signature, constants: true})
+	if err != nil {
+		return ""
+	}
+	defer m.Close()
+	c, err := m.Constant(name)
+	if err != nil {
+		return "" // opening it says why
+	}
+	for listed, is := range m.Constants() {
+		if is == c {
+			return listed
+		}
+	}
+	return ""
+}
+
 // constantFiles lists the files of a model.
 func constantFiles(path string) []string {
 	m, err := openModel(path, ModelOptions{Lenient: true, constants: true})

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -83,6 +84,50 @@ func TestConstants(t *testing.T) {
 	if inPlace < 40 || whole < 5 {
 		t.Errorf("%d constants in place, %d whole, %d not read", inPlace, whole, unread)
 	}
+}
+
+// TestShortNames holds that each other name of a constant lists what the name that it is listed by
+// does, its bytes among that.
+func TestShortNames(t *testing.T) {
+	n := map[string]int{}
+	for _, pattern := range []string{
+		"../testdata/models/*.onnx", "../testdata/models/*.xml", "../testdata/models/*.tflite", onnxModels + "/*.onnx",
+		"../tensorflow/graphdef/testdata/*/saved_model.pb", "../tensorflow/graphdef/testdata/*/variables/*.index", "../tensorflow/graphdef/testdata/*/*.index", "../tensorflow/graphdef/testdata/*/*.meta",
+	} {
+		for _, path := range must(filepath.Glob(pattern)) {
+			m, err := openModel(path, ModelOptions{constants: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed := map[string]Info{}
+			for _, a := range must(List(t.Context(), path, Options{})) {
+				listed[a.Name] = a
+			}
+			asked := 0 // of this model: each opens it anew
+			for name, v := range m.ConstantValues() {
+				for _, other := range append([]string{v.Name}, v.Aliases...) {
+					if c, err := m.Constant(other); err != nil || c != v.Constant || other == "" || other == name || asked == 3 {
+						continue // a name of several, or the one of the list
+					}
+					asked++
+					list, err := List(t.Context(), path+"#"+other, Options{})
+					if err != nil || len(list) != 1 || !reflect.DeepEqual(list[0], listed[name]) {
+						t.Errorf("%s#%s: %+v, %v; want %+v", path, other, list, err, listed[name])
+					}
+					n[filepath.Ext(path)]++
+				}
+			}
+			if err := m.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, extension := range []string{".onnx", ".pb", ".index"} {
+		if n[extension] == 0 {
+			t.Errorf("%v: no model %s has a constant of two names", n, extension)
+		}
+	}
+	t.Log(n)
 }
 
 func TestConstantRefuses(t *testing.T) {

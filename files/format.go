@@ -42,6 +42,10 @@ type Format struct {
 	// List reads the headers of a file.
 	List func(path string, o Options) ([]Info, error)
 
+	// listed gives the name that List has of an array that Open and Layout take by a shorter or a
+	// longer one too; "" where there is none. nil: List has every name that they take.
+	listed func(path, name string, o Options) string
+
 	// Files lists the files of the model that a file is part of, as far as it can
 	// find them, so that no result is written onto one of them. nil: each file is
 	// by itself.

@@ -27,15 +27,15 @@ import (
 // and a line here. The arrays of a model file are its constants.
 var builtin = []Format{
 	{Name: "npy", Extensions: []string{".npy"}, Begins: begins("\x93NUMPY"), Layout: npyLayout, Open: npyOpen, List: npyList, Form: npyForm, Strings: npyStrings},
-	{Name: "npz", Extensions: []string{".npz"}, Named: true, Sole: true, Result: "arr_0", Begins: begins("PK\x03\x04", "PK\x05\x06"), Layout: npzLayout, Open: npzOpen, List: npzList, NewWriter: npzWriter, Strings: npzStrings},
+	{Name: "npz", Extensions: []string{".npz"}, Named: true, Sole: true, Result: "arr_0", Begins: begins("PK\x03\x04", "PK\x05\x06"), Layout: npzLayout, Open: npzOpen, List: npzList, listed: npzListed, NewWriter: npzWriter, Strings: npzStrings},
 	{Name: "safetensors", Extensions: []string{".safetensors"}, Indexes: []string{safetensors.IndexSuffix}, Named: true, Result: "output", Begins: safetensorsBegins, Layout: safetensorsLayout, List: safetensorsList, Files: safetensors.Files, Form: safetensorsForm},
 	{Name: "gguf", Extensions: []string{".gguf"}, Named: true, Quantised: true, Result: "output", Begins: begins("GGUF"), Layout: ggufLayout, List: ggufList, Files: gguf.Files, Form: gguf.Form},
 	{Name: "raw", Extensions: []string{".raw", ".bin"}, Headerless: true, Layout: rawLayout, List: rawList, Form: rawForm},
-	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
-	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
-	{Name: "tflite", Extensions: []string{".tflite"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
-	{Name: "stablehlo", Extensions: []string{".mlir"}, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
-	{Name: "tensorflow", Extensions: []string{".pb"}, Indexes: []string{".index", ".meta"}, Folder: graphdef.SavedModel, Named: true, Open: constantOpen, List: constantList, Files: constantFiles},
+	{Name: "onnx", Extensions: []string{".onnx"}, Named: true, Open: constantOpen, List: constantList, listed: constantListed, Files: constantFiles},
+	{Name: "openvino", Extensions: []string{".xml"}, Named: true, Open: constantOpen, List: constantList, listed: constantListed, Files: constantFiles},
+	{Name: "tflite", Extensions: []string{".tflite"}, Named: true, Open: constantOpen, List: constantList, listed: constantListed, Files: constantFiles},
+	{Name: "stablehlo", Extensions: []string{".mlir"}, Named: true, Open: constantOpen, List: constantList, listed: constantListed, Files: constantFiles},
+	{Name: "tensorflow", Extensions: []string{".pb"}, Indexes: []string{".index", ".meta"}, Folder: graphdef.SavedModel, Named: true, Open: constantOpen, List: constantList, listed: constantListed, Files: constantFiles},
 	{Name: "text", Extensions: []string{".txt", ".csv"}, Begins: text.Is, Open: textOpen, List: textList},
 	{Name: "shards", Extensions: []string{".json"}, Folder: shards.ManifestName, Layout: shardsLayout, List: shardsList, Files: shardsFiles},
 }
@@ -153,6 +153,9 @@ func npzList(path string, o Options) ([]Info, error) {
 	}
 	return all, nil
 }
+
+// npzListed gives the name of the array in a member, which ends in .npy.
+func npzListed(_, name string, _ Options) string { return strings.TrimSuffix(name, ".npy") }
 
 func safetensorsLayout(path, name string, _ Options) (layout.Array, error) {
 	return safetensors.Layout(path, name)

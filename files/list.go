@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/garner-go/garner"
+	"github.com/garner-go/garner/source"
 )
 
 // Info is what a header says of one array.
@@ -23,7 +24,8 @@ type Info struct {
 
 // List lists the arrays of a file, of all files that a pattern matches, or of
 // the files of an index, in the order in which they lie there. An operand with
-// #NAME lists that array alone. Headers alone are read. Errors are those of
+// #NAME lists that array alone, of each of the files, under the name that the file lists it by: a
+// short name of a variable lists what its key does. Headers alone are read. Errors are those of
 // Operand.Open.
 func List(ctx context.Context, operand string, o Options) ([]Info, error) {
 	p, err := Parse(operand)
@@ -34,17 +36,41 @@ func List(ctx context.Context, operand string, o Options) ([]Info, error) {
 	if err != nil || p.Name == "" {
 		return list, err
 	}
-	for _, a := range list {
-		if a.Name == p.Name {
-			return []Info{a}, nil
+	if called := named(list, p.Name); len(called) > 0 {
+		return called, nil
+	}
+	if p.Format.listed != nil {
+		paths, err := p.files()
+		if err != nil {
+			return nil, err
+		}
+		if called := named(list, p.Format.listed(paths[0], p.Name, o)); len(called) > 0 {
+			return called, nil
 		}
 	}
 	in, err := p.Open(ctx, o) // the format's reader says which names there are
 	if err != nil {
 		return nil, err
 	}
-	shape, _ := in.Spec().Shape()
-	return []Info{{Name: p.Name, DType: in.Spec().DType, Shape: shape, Path: p.Path, Bytes: -1}}, in.Close()
+	a := Info{Name: p.Name, DType: in.Spec().DType, Path: p.Path, Bytes: -1}
+	a.Shape, _ = in.Spec().Shape()
+	if f, ok := in.Array.(*source.File); ok && len(f.ConvertedFrom()) == 0 {
+		if size, ok := in.Spec().Bytes(); ok {
+			a.Bytes = size
+		}
+	}
+	return []Info{a}, in.Close()
+}
+
+// named gives the arrays of a name.
+func named(list []Info, name string) []Info {
+	var called []Info
+	for _, a := range list {
+		if a.Name == name {
+			called = append(called, a)
+		}
+	}
+	return called
 }
 
 // List lists what the operand's files have, whatever its Name; see List.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -104,8 +105,8 @@ func TestOpenRefuses(t *testing.T) {
 	if list := must(List(t.Context(), "two.npz#y", Options{})); len(list) != 1 || list[0].Name != "y" {
 		t.Errorf("%+v", list)
 	}
-	if list := must(List(t.Context(), "two.npz#y.npy", Options{})); len(list) != 1 || list[0].DType != garner.I8 || !list[0].Shape.Equal(garner.Shape{1}) {
-		t.Errorf("%+v", list) // the member's own name means the same array
+	if list, want := must(List(t.Context(), "two.npz#y.npy", Options{})), must(List(t.Context(), "two.npz#y", Options{})); want[0].Bytes < 1 || !reflect.DeepEqual(list, want) {
+		t.Errorf("%+v; want %+v", list, want) // the member's own name means the same array
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(fs.ErrClosed)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/format/layout"
+	"github.com/garner-go/garner/format/raw"
 	"github.com/garner-go/garner/source"
 )
 
@@ -324,5 +326,31 @@ func TestRegisterScheme(t *testing.T) {
 	refused(t, err, ErrNoResume, "shelf://x.npy is no file on a disk")
 	if _, err := os.Stat(filepath.Join(".", "shelf:")); err == nil {
 		t.Error("a URL was taken for a path")
+	}
+}
+
+// TestRegisteredShortName lists an array of a format that takes another name than it lists: the
+// bytes are those of the array that it opens.
+func TestRegisteredShortName(t *testing.T) {
+	restore(t)
+	t.Chdir(t.TempDir())
+	Register(Format{
+		Name: "cells", Extensions: []string{".cells"}, Named: true,
+		Layout: func(path, name string, _ Options) (layout.Array, error) {
+			if name != "long/name" && name != "name" {
+				return layout.Array{}, garner.Errorf(fs.ErrNotExist, "%s: it has no cells %s", path, name)
+			}
+			return raw.Layout(path, raw.Options{DType: garner.I32})
+		},
+		List: func(path string, _ Options) ([]Info, error) {
+			return []Info{{Name: "long/name", DType: garner.I32, Shape: garner.Shape{3}, Bytes: 12, Path: path}}, nil
+		},
+	})
+	save(t, "a.cells", make([]byte, 12))
+	for _, name := range []string{"name", "long/name"} {
+		list := must(List(t.Context(), "a.cells#"+name, Options{}))
+		if want := (Info{Name: name, DType: garner.I32, Shape: garner.Shape{3}, Bytes: 12, Path: "a.cells"}); len(list) != 1 || !reflect.DeepEqual(list[0], want) {
+			t.Errorf("%+v; want %+v", list, want)
+		}
 	}
 }

@@ -76,8 +76,8 @@ refusals, on feeds with indices of every axis, negative ones and ones outside, w
 compared}. files are those that were written, nodes those of the target, and guarded counts the gathers
 with a guard; a note has {kind, node, op, text}, and compared has the feeds {answered, refused, clamped, not}:
 answered and refused by both, clamped where the source refuses and the target answers, and
-{feeds, reason} of those that were not compared. With --outside as-is, lint is what garner lint
---json prints for the target's runtime.
+{feeds, reason} of those that were not compared. With --outside as-is, lint is what "garner lint
+--format json" prints for the target's runtime.
 
 Exit status: 0 done; 1 the model was refused, or a file could not be read or written;
 2 the command was wrong; 130 interrupted.`
@@ -143,6 +143,9 @@ func (p *program) convert(cmd *cobra.Command, f *convertFlags, path string) erro
 		return err
 	}
 	defer m.Close()
+	if err := graphless(m, "convert"); err != nil {
+		return err
+	}
 	var found *lint.Report
 	if outside == convert.AsIs && (f.json || !f.quiet) {
 		if found, err = foundFor(cmd.Context(), m, f.out); err != nil {
@@ -225,7 +228,7 @@ type (
 		Notes    []noteJSON     `json:"notes"`
 		Compared comparisonJSON `json:"compared"`
 
-		Lint json.RawMessage `json:"lint,omitempty"` // as garner lint --json prints it
+		Lint json.RawMessage `json:"lint,omitempty"` // as garner lint --format json prints it
 	}
 	noteJSON struct {
 		Kind string `json:"kind"`

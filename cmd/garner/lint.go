@@ -10,7 +10,6 @@ import (
 	"github.com/garner-go/garner/files"
 	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/lint"
-	"github.com/garner-go/garner/tensorflow/graphdef"
 	"github.com/spf13/cobra"
 )
 
@@ -165,8 +164,8 @@ func (p *program) judge(ctx context.Context, path string, o lint.Options, openin
 	if err != nil {
 		return nil, err
 	}
-	if g := m.Graph; m.Format == graphdef.Format && len(g.Inputs)+len(g.Nodes)+len(g.Outputs) == 0 {
-		return nil, errors.Join(garner.Errorf(nil, "%s holds variables and no graph, so that there is nothing to judge; name the model that reads them, a .meta file or a SavedModel's folder", m.Path), m.Close())
+	if err := graphless(m, "judge"); err != nil {
+		return nil, errors.Join(err, m.Close())
 	}
 	findings, err := lint.Model(ctx, m, o)
 	if err := errors.Join(err, m.Close()); err != nil {

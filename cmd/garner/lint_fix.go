@@ -2,14 +2,19 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/lint"
 	"github.com/garner-go/garner/lint/fix"
+	"github.com/garner-go/garner/stablehlo/text"
 	"github.com/spf13/cobra"
 )
+
+// mended are the formats of the models that --fix writes.
+var mended = []string{"ONNX", "OpenVINO IR"}
 
 // lintFix is lint with --fix.
 func (p *program) lintFix(cmd *cobra.Command, path string, f lintFlags, o lint.Options, least lint.Severity) error {
@@ -34,8 +39,15 @@ func (p *program) lintFix(cmd *cobra.Command, path string, f lintFlags, o lint.O
 	if err != nil {
 		return err
 	}
-	if err := m.Close(); err != nil {
+	if err := errors.Join(graphless(m, "mend"), m.Close()); err != nil {
 		return err
+	}
+	if !slices.Contains(mended, m.Format) {
+		remedy := "convert it first, garner convert " + path + " -o OUT.onnx, and mend that"
+		if m.Format == text.Format { // of which garner writes no other format
+			remedy = "mend by hand the program that it is exported from, by what lint without --fix prints"
+		}
+		return garner.Errorf(nil, "%s is a model of %s, and --fix writes .onnx and .xml (OpenVINO IR) alone; %s", path, m.Format, remedy)
 	}
 	defer limitJudged(path)()
 	if cmd.Flags().Changed("fail-on") {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/files"
@@ -40,8 +41,8 @@ operators in between, which change shape or type alone; the last 16), and for a 
 are cut at 1000 bytes. One of LiteRT that is quantised has quantised, {scales, zeros,
 axis}, up to 64 of them.
 
---extract writes the data of one gather, if it is a constant, to a .npy, .npz or
-.safetensors file under the constant's name. It applies the operators between the
+--extract writes the data of one gather, if it is a constant, to a .npy, .npz, .safetensors,
+.gguf or .raw file, where the format has names under the constant's. It applies the operators between the
 constant and the gather; without any, the constant is written piece by piece, and may be
 larger than memory. The file appears whole or not at all.
 
@@ -75,7 +76,7 @@ func (p *program) modelCommand() *cobra.Command {
 	flags.SortFlags = false
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	flags.StringVar(&f.extract, "extract", "", "write the table of the gather `NODE` to a file, instead of the list")
-	flags.StringVarP(&f.out, "output", "o", "", "the file for --extract, `OUT`: .npy, .npz or .safetensors, or - for npy on standard output")
+	flags.StringVarP(&f.out, "output", "o", "", "the file for --extract, `OUT`: .npy, .npz, .safetensors, .gguf or .raw, or - for npy on standard output")
 	addOpening(cmd, &f.opening)
 	return cmd
 }
@@ -85,7 +86,7 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 	case f.extract == "" && f.out != "":
 		return cmdline.Usage(cmd, "-o is the file of --extract NODE; the list goes to standard output")
 	case f.extract != "" && f.out == "":
-		return cmdline.Usage(cmd, "--extract needs -o: the .npy, .npz or .safetensors file to write")
+		return cmdline.Usage(cmd, "--extract needs -o: the file to write, %s", files.Writable())
 	case f.extract != "" && f.json:
 		return cmdline.Usage(cmd, "--extract writes a table and --json prints the list; give one of them")
 	}
@@ -100,6 +101,9 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 		return err
 	}
 	defer m.Close()
+	if err := graphless(m, "list"); err != nil {
+		return err
+	}
 	if f.extract != "" {
 		return p.extract(cmd.Context(), m, f)
 	}
@@ -112,6 +116,28 @@ func (p *program) model(cmd *cobra.Command, f *modelFlags, path string) error {
 	}
 	to.printf("%s", modelText(m))
 	return to.flush()
+}
+
+// joins says which constant a node joins slices of, such as the partitions of a variable of TensorFlow
+// 1, which the file has whole too; "" of any other node.
+func joins(m *model.Model, n *model.Node) string {
+	if n == nil {
+		return ""
+	}
+	name := ""
+	for _, v := range n.Inputs {
+		c := v.Held()
+		switch {
+		case c != nil && c.Whole != "" && (name == "" || c.Whole == name):
+			name = c.Whole
+		case c == nil || c.Spec.Rank != garner.Exactly(0): // any but the axis
+			return ""
+		}
+	}
+	if _, err := m.Constant(name); name == "" || err != nil {
+		return ""
+	}
+	return fmt.Sprintf(", of slices of constant %s, which the file has whole: \"garner gather %s#%[1]s\" reads that", plain(name), plain(m.Path))
 }
 
 // extract writes the table of a gather to a file.
@@ -129,7 +155,7 @@ func (p *program) extract(ctx context.Context, m *model.Model, f *modelFlags) er
 	}
 	o := originsOf(m).of(data)
 	if o.constant == nil {
-		return garner.Errorf(nil, "--extract %s: its data is no constant of the file: it comes from %s", f.extract, o)
+		return garner.Errorf(nil, "--extract %s: its data is no constant of the file: it comes from %s%s", f.extract, o, joins(m, o.value.From))
 	}
 	var meter *terminal.Meter
 	format, _ := formatOf(f.out)

@@ -12,6 +12,7 @@ import (
 	"github.com/garner-go/garner/internal/cmdline"
 	"github.com/garner-go/garner/internal/names"
 	"github.com/garner-go/garner/model"
+	"github.com/garner-go/garner/tensorflow/graphdef"
 	"github.com/spf13/cobra"
 )
 
@@ -94,6 +95,15 @@ func openOne(path string, o files.ModelOptions) (*model.Model, error) {
 		return nil, cmdline.Wrong("%s has %d signatures; name one with --signature; %s", path, len(m.Signatures), names.First(m.Signatures))
 	}
 	return m, err
+}
+
+// graphless refuses a checkpoint alone, of which there is nothing to judge, or what else is
+// asked. It is nil of a model with a graph.
+func graphless(m *model.Model, what string) error {
+	if g := m.Graph; m.Format != graphdef.Format || len(g.Inputs)+len(g.Nodes)+len(g.Outputs) > 0 {
+		return nil
+	}
+	return garner.Errorf(nil, "%s holds variables and no graph, so that there is nothing to %s; name the model that reads them, a .meta file or a SavedModel's folder; \"garner info %[1]s\" lists the variables", m.Path, what)
 }
 
 // judgedHeap is about the heap that lint and model get for each MiB of a model file that

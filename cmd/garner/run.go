@@ -125,6 +125,11 @@ func (p *program) runModel(cmd *cobra.Command, f *runFlags, path string) error {
 	defer m.Close()
 	r := &modelRun{program: p, cmd: cmd, model: m, given: make(map[*model.Value]garner.Tensor), memory: f.memory.Budget()}
 	defer r.close()
+	if len(f.results) == 0 { // of a checkpoint alone a result is a variable
+		if err := graphless(m, "run"); err != nil {
+			return err
+		}
+	}
 	if f.node != "" {
 		if r.node, err = m.Find(f.node); err != nil {
 			return err

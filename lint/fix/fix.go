@@ -127,7 +127,7 @@ func File(ctx context.Context, path, out string, o Options) (*Report, error) {
 	}
 	extension := strings.ToLower(filepath.Ext(path))
 	if extension != ".onnx" && extension != ".xml" {
-		return nil, garner.Errorf(garner.ErrAttribute, "%s is no model that garner writes: there are .onnx and .xml (OpenVINO IR)", path)
+		return nil, garner.Errorf(garner.ErrAttribute, "%s is no model that can be mended: those are .onnx and .xml (OpenVINO IR); convert one of TensorFlow or LiteRT to one of these first, and mend that", path)
 	}
 	if strings.ToLower(filepath.Ext(out)) != extension {
 		return nil, garner.Errorf(garner.ErrAttribute, "cannot write %s: a mended model has the format of the old one; name a file that ends in %s", out, extension)

@@ -296,7 +296,7 @@ func (r *reader) object(id int32) (*ref, error) {
 }
 
 // whole reads a graph without signatures: its placeholders are the inputs, and what no other
-// node reads are the results.
+// node reads are the results, but what a Saver adds.
 func (r *reader) whole(nodes []*tfpb.NodeDef) ([]named, error) {
 	used := make(map[string]bool, len(nodes))
 	for _, def := range nodes {
@@ -305,6 +305,7 @@ func (r *reader) whole(nodes []*tfpb.NodeDef) ([]named, error) {
 			used[name] = true
 		}
 	}
+	saves := afterSaving(nodes)
 	var results []named
 	ends := map[string]bool{}
 	for _, def := range nodes {
@@ -322,7 +323,7 @@ func (r *reader) whole(nodes []*tfpb.NodeDef) ([]named, error) {
 			r.top.Inputs = append(r.top.Inputs, v)
 			continue
 		}
-		if used[def.Name] || silent[def.Op] || variables[def.Op] || assigns(def.Op) {
+		if used[def.Name] || saves[def.Name] || silent[def.Op] || variables[def.Op] || assigns(def.Op) {
 			continue
 		}
 		if op := n.definition(); op != nil && len(op.OutputArg) == 0 {
@@ -332,4 +333,43 @@ func (r *reader) whole(nodes []*tfpb.NodeDef) ([]named, error) {
 		ends[def.Name] = true
 	}
 	return results, r.main.expand(r.needed(nodes, ends))
+}
+
+// saving are the operators that write a checkpoint.
+var saving = map[string]bool{"Save": true, "SaveSlices": true, "SaveV2": true, "MergeV2Checkpoints": true}
+
+// afterSaving gives the nodes that write a checkpoint, and those that read such a node or wait for
+// it. A tf.compat.v1.train.Saver ends in one of these: the Identity of the file's name that saver_def
+// calls save_tensor_name. The operators find it also where a graph has several Savers, of which
+// saver_def describes one, and in a GraphDef, which has no saver_def.
+func afterSaving(nodes []*tfpb.NodeDef) map[string]bool {
+	after := map[string]bool{}
+	var todo []string
+	readers := map[string][]string{}
+	for _, def := range nodes {
+		if saving[def.Op] {
+			after[def.Name] = true
+			todo = append(todo, def.Name)
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	for _, def := range nodes {
+		for _, input := range def.Input {
+			name, _, _ := strings.Cut(strings.TrimPrefix(input, "^"), ":")
+			readers[name] = append(readers[name], def.Name)
+		}
+	}
+	for len(todo) > 0 {
+		name := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, reader := range readers[name] {
+			if !after[reader] {
+				after[reader] = true
+				todo = append(todo, reader)
+			}
+		}
+	}
+	return after
 }

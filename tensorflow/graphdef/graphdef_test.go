@@ -10,10 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/run"
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/source"
+	"github.com/garner-go/garner/tensorflow/graphdef/internal/tfpb"
 )
 
 // A plainTensor is a tensor in want.json.
@@ -72,6 +75,7 @@ func describedModels(t testing.TB) map[string]described {
 		t.Fatal(err)
 	}
 	delete(raw, "checkpoint")
+	delete(raw, "saved")
 	all := map[string]described{}
 	for name, text := range raw {
 		var d described
@@ -281,6 +285,66 @@ func TestCheckpoints(t *testing.T) {
 		}
 		for key, v := range variables {
 			constant(t, m, key, v)
+		}
+	}
+}
+
+// TestSaved holds graphs that a Saver wrote beside their checkpoints, without a signature: what the
+// Savers added is no result, whether the file describes the Saver or not, and the results are
+// TensorFlow's.
+func TestSaved(t *testing.T) {
+	b, err := os.ReadFile("testdata/want.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want struct{ Saved described }
+	if err := json.Unmarshal(b, &want); err != nil {
+		t.Fatal(err)
+	}
+	if len(want.Saved.Signatures) != 2 {
+		t.Fatalf("%d graphs", len(want.Saved.Signatures))
+	}
+	for name, of := range want.Saved.Signatures {
+		path := "testdata/saved/" + name + ".meta"
+		m, err := Open(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		if len(m.Graph.Inputs) != 1 || len(m.Graph.Outputs) != len(of.Results) {
+			t.Fatalf("%s: inputs %v, results %v; TensorFlow has %d", name, m.Graph.Inputs, m.Graph.Outputs, len(of.Results))
+		}
+		given := map[*model.Value]garner.Tensor{m.Graph.Inputs[0]: of.Feeds["ids"].tensor(t)}
+		for _, r := range m.Graph.Outputs {
+			made, err := run.Values(t.Context(), m, []*model.Value{r.Value}, given, 1<<20)
+			if err != nil {
+				t.Errorf("%s: result %s: %v", name, r.Name, err)
+				continue
+			}
+			equal(t, name+": result "+r.Name, made[0], of.Results[r.Name].tensor(t))
+		}
+		for n := range m.Nodes() {
+			if strings.HasPrefix(n.Name, "save") {
+				t.Errorf("%s: node %s is of a Saver, and no result needs it", name, n.Name)
+			}
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		meta := &tfpb.MetaGraphDef{}
+		if err := proto.Unmarshal(b, meta); err != nil {
+			t.Fatal(err)
+		}
+		if b, err = proto.Marshal(meta.GraphDef); err != nil {
+			t.Fatal(err)
+		}
+		alone, err := FromBytes(b, false, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(alone.Graph.Outputs) != len(of.Results) {
+			t.Errorf("%s: the graph alone has the results %v; TensorFlow has %d", name, alone.Graph.Outputs, len(of.Results))
 		}
 	}
 }

@@ -268,13 +268,46 @@ def checkpoint():
     return made
 
 
+def saved():
+    """Graphs beside their checkpoints, as tf.compat.v1.train.Saver writes them without a
+    signature: of one Saver; of two, the later of which writes in shards and is the one that
+    the file describes. The gather "joined" reads a variable that is put together of slices."""
+    folder = fresh("saved")
+    os.makedirs(folder)
+    feeds = np.array([5, 0, 3], np.int32)
+    made = {"signatures": {}, "variables": {}}
+    back = os.getcwd()
+    os.chdir(folder)  # the file named checkpoint then has the bare name
+    for name, savers in {"one": [{}], "two": [{}, {"sharded": True}]}.items():
+        with tf.Graph().as_default():
+            ids = v1.placeholder(tf.int32, [None], "ids")
+            words = v1.get_variable("words", initializer=tf.constant(table(6, 3)), use_resource=False)
+            others = v1.get_variable("others", initializer=tf.constant(table(6, 2, 40)), use_resource=True)
+            tf.identity(tf.gather(words, ids), name="rows")
+            v1.nn.embedding_lookup(others, ids, name="lookup")
+            parts = v1.get_variable(
+                "parts", [7, 2], initializer=lambda shape, dtype=None, partition_info=None: tf.constant(table(7, 2, 9)[partition_info.var_offset[0] :][: shape[0]]),
+                partitioner=v1.fixed_size_partitioner(3), use_resource=False,
+            )
+            tf.gather(parts, ids, name="joined")
+            with v1.Session() as s:
+                s.run(v1.global_variables_initializer())
+                for options in savers:
+                    v1.train.Saver(**options).save(s, name)
+                ends = {"rows": "rows:0", "lookup/Identity": "lookup/Identity:0", "joined": "joined:0"}
+                results = {k: plain(v) for k, v in s.run(ends, {ids: feeds}).items()}
+        made["signatures"][name] = {"feeds": {"ids": plain(feeds)}, "results": results}
+    os.chdir(back)
+    return made
+
+
 def main():
     path = os.path.join(here, "want.json")
     want = {}
     if os.path.exists(path):
         with open(path) as f:
             want = json.load(f)
-    for name in sys.argv[1:] or ["gathers", "several", "around", "keras", "frozen", "old", "checkpoint"]:
+    for name in sys.argv[1:] or ["gathers", "several", "around", "keras", "frozen", "old", "checkpoint", "saved"]:
         want[name] = globals()[name]()
         print(name, file=sys.stderr)
     with open(path, "w") as f:
