@@ -88,7 +88,7 @@ type value struct {
 	small    bool            // tensor is there
 	fallback *value          // of an input: the constant that it is where a caller does not give it; nil: none
 	wide     uint8           // a constant has 64-bit integers that i32 does not hold: 2 yes, 1 no, 0 not looked at
-	denormal uint8           // a constant of f32 has a denormal one, in the same numbers
+	denormal uint8           // a constant of floats has a denormal one, in the same numbers
 }
 
 func (v *value) held() bool { return v.constant != nil || v.small }
