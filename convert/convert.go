@@ -188,7 +188,7 @@ func read(m *model.Model, path string, o Options) (*program, error) {
 		return nil, garner.Errorf(ErrUnsupported, "it has no outputs, and there is nothing to convert")
 	}
 	o.runtime = from.runtime
-	p := &program{target: t, options: o, noted: make(map[Note]bool), zeroed: make(map[*model.Node]bool), tables: make(map[*model.Node]*compressed)}
+	p := &program{target: t, options: o, noted: make(map[Note]bool), zeroed: make(map[*model.Node]bool), inexact: make(map[*model.Node]bool), tables: make(map[*model.Node]*compressed)}
 	if err := p.read(m, from); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package convert_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"strings"
@@ -88,6 +89,88 @@ func TestDenormals(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := convert.File(ctx, gather(onnxModel, f32(long...)), filepath.Join(t.TempDir(), "out.xml"), convert.Options{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestDenormalsOfTensorFlow finds constants with a denormal number that TensorFlow takes for 0 where it computes with them, in
+// bags too, and leaves those that it moves as they are.
+func TestDenormalsOfTensorFlow(t *testing.T) {
+	tiny := math.Float32frombits(1)
+	table := garner.Of([]float32{1, 2, 3, -tiny}, 4)
+	narrow := garner.Of([]garner.BFloat16{0x3f80, 0x8000, 0x0080, 0x807f}, 4)
+	gather := func(table garner.Tensor) *model.Model {
+		m := oneNode(tensorflowModel, "GatherV2", 0, nil, 1, table, in(garner.I32, -1), garner.Of([]int32{0}))
+		m.Graph.Nodes[0].Operator = "tensorflow.GatherV2"
+		return m
+	}
+	bag := func(table garner.Tensor) *model.Model {
+		m := oneNode(tensorflowModel, "SparseSegmentMean", 0, nil, 1, table, in(garner.I32, -1), in(garner.I32, -1))
+		m.Graph.Nodes[0].Operator = "tensorflow.sparse_segment_mean"
+		return m
+	}
+	// then has a node read the result, and after it the other inputs.
+	then := func(m *model.Model, op string, a attributes, others ...*model.Value) *model.Model {
+		g := m.Graph
+		last := g.Outputs[0].Value
+		n := &model.Node{Name: fmt.Sprint(op, len(g.Nodes)), At: fmt.Sprint("node ", len(g.Nodes)), Op: op, Attributes: a, Inputs: append([]*model.Value{last}, others...)}
+		v := &model.Value{Name: "of " + n.Name, From: n, Spec: garner.SpecOfRank(garner.Invalid, garner.AnyDim)}
+		n.Outputs, g.Outputs[0].Value = []*model.Value{v}, v
+		g.Nodes = append(g.Nodes, n)
+		return m
+	}
+	held := func(x garner.Tensor) *model.Value {
+		spec := garner.SpecOf(x.DType(), x.Shape()...)
+		return &model.Value{Name: "held", Spec: spec, Constant: model.NewConstant("held", spec, func() (garner.Tensor, error) { return x, nil })}
+	}
+	one, small := garner.Of([]float32{1}, 1), garner.Of([]float32{tiny}, 1)
+	cast := func(to string) attributes { return attributes{"DstT": to} }
+	for name, tt := range map[string]struct {
+		m    *model.Model
+		want string // the constant
+	}{
+		"a bag":                      {bag(table), `"x0"`},
+		"a bag of bf16":              {bag(narrow), `"x0"`},
+		"a bag of none":              {bag(garner.Of([]float32{1, 0, 0x1p-126}, 3)), ""},
+		"a bag of f16":               {bag(garner.Of([]garner.Float16{1, 2, 3, 4}, 4)), ""},
+		"a bag of bf16 without":      {bag(garner.Of([]garner.BFloat16{0x3f80, 0x8000, 0x0080}, 3)), ""},
+		"a gather":                   {gather(table), ""},
+		"moved alone":                {then(then(gather(table), "Neg", nil), "Reshape", nil, held(garner.Of([]int32{-1, 1}, 2))), ""},
+		"added, behind a gather":     {then(then(gather(table), "Neg", nil), "AddV2", nil, held(one)), `"x0"`},
+		"added":                      {then(gather(garner.Of([]float32{1, 2}, 2)), "AddV2", nil, held(small)), `"held"`},
+		"compared":                   {then(gather(garner.Of([]float32{1, 2}, 2)), "Less", nil, held(small)), `"held"`},
+		"of f64":                     {then(gather(garner.Of([]float64{1, 5e-324}, 2)), "Mul", nil, held(garner.Of([]float64{1}, 1))), `"x0"`},
+		"of f64, that f32 has not":   {then(gather(garner.Of([]float64{1, 1e-300}, 2)), "Mul", nil, held(garner.Of([]float64{1}, 1))), ""},
+		"to bool":                    {then(gather(table), "Cast", cast("bool")), `"x0"`},
+		"to f64":                     {then(gather(table), "Cast", cast("f64")), `"x0"`},
+		"to i32":                     {then(gather(table), "Cast", cast("i32")), ""},
+		"of bf16 to f32":             {then(gather(narrow), "Cast", cast("f32")), ""},
+		"of bf16 to f32, then added": {then(then(gather(narrow), "Cast", cast("f32")), "AddV2", nil, held(one)), `"x0"`},
+	} {
+		out := filepath.Join(t.TempDir(), "out.onnx")
+		_, err := convert.File(t.Context(), tt.m, out, convert.Options{})
+		if tt.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		want := "TensorFlow takes a denormal number for 0 where it computes with it, and its constant " + tt.want + " has one"
+		if !errors.Is(err, convert.ErrLossy) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q", name, err, want)
+		}
+		report, err := convert.File(t.Context(), tt.m, out, convert.Options{Lossy: true})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if note := report.Notes[len(report.Notes)-1]; note.Kind != "lossy" || note.Text != want {
+			t.Errorf("%s: %s", name, note)
+		}
+	}
+	bad := errors.New("bad")
+	m := bag(narrow)
+	m.Graph.Constants[0].Constant = model.NewConstant("x0", m.Graph.Constants[0].Spec, func() (garner.Tensor, error) { return garner.Tensor{}, bad })
+	if _, err := convert.File(t.Context(), m, filepath.Join(t.TempDir(), "out.onnx"), convert.Options{}); !errors.Is(err, bad) {
 		t.Error(err)
 	}
 }

@@ -88,7 +88,7 @@ type value struct {
 	small    bool            // tensor is there
 	fallback *value          // of an input: the constant that it is where a caller does not give it; nil: none
 	wide     scan            // of a constant, for 64-bit integers that i32 does not hold
-	denormal scan            // of a constant of f32, for a denormal one
+	denormal scan            // of a constant of floats, for a denormal one
 }
 
 // A scan is what a look at all elements of a constant found. It is made once, and only where a node makes it matter.
@@ -212,7 +212,7 @@ type program struct {
 	lookups     []*lookup            // the gathers of the source
 	runsIn      map[*model.Node]bool // nodes that the source's runtime runs
 	insideOnly  string               // why garner's own run of the source answers, of indices outside, other ones than its runtime
-	inexact     string               // why garner's own runs of the source and the target may differ
+	inexact     map[*model.Node]bool // nodes that the target computes less exactly
 	guarding    bool                 // a gather is made
 	err         error
 }
@@ -244,7 +244,36 @@ func (p *program) lossy(format string, args ...any) {
 		return
 	}
 	p.note("lossy", "%s", text)
-	p.inexact = "the target computes less exactly"
+	p.inexact[p.at] = true
+}
+
+// moves reports whether an operator gives elements of its inputs as they are.
+func (o op) moves() bool {
+	switch o {
+	case opGather, opGatherND, opGatherElements, opIdentity, opReshape, opSqueeze, opUnsqueeze, opTranspose, opConcat, opSlice, opShape, opExpand, opTile:
+		return true
+	}
+	return false
+}
+
+// inexactly reports whether v is computed of what the target computes less exactly. A node that moves elements is none of
+// that: both runs of a comparison move the same ones. Nor is a guard.
+func (p *program) inexactly(v *value) bool {
+	seen := map[*value]bool{}
+	todo := []*value{v}
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[v] || v.from == nil {
+			continue
+		}
+		seen[v] = true
+		if n := v.from; p.inexact[n.origin] && !n.guards && !n.op.moves() {
+			return true
+		}
+		todo = append(todo, v.from.in...)
+	}
+	return false
 }
 
 // add makes a node, with the dtype of its output.

@@ -62,7 +62,7 @@ A node that the target computes less exactly is refused without --lossy, such as
 computes it as f32, 64-bit constants beyond 32 bits, quotients of floats, ReduceSum, ReduceMax and
 ReduceMin but of small integers, ArgMax and ArgMin of floats, the least and greatest of floats, a product that is added, a second step of f16, TopK and a Where of floats
 between formats, a Slice with a negative step whose ends are computed, and for OpenVINO a Slice whose starts, ends, axes or steps come from an input of i64. So is a denormal f32 in a constant, between OpenVINO, which takes it for 0, and other formats; of
-numbers that come at run time nothing is known: TensorFlow's bags and arithmetic take denormals for 0, and the target computes with them. OpenVINO computes every i64 as i32: an index of 2^32+1 is 1 before any guard sees it.
+numbers that come at run time nothing is known: TensorFlow's bags and arithmetic take denormals for 0, and the target computes with them; a constant with one that comes to them is refused. OpenVINO computes every i64 as i32: an index of 2^32+1 is 1 before any guard sees it.
 
 What was guarded, replaced, renamed and dropped (names of dims, which an IR lacks) is printed on
 standard error, and on how many feeds source and target were compared, unless --quiet. The file beside OUT is replaced only where the old OUT refers to it,
