@@ -33,9 +33,6 @@ func (p *program) compute(o op, a, b *value) *value {
 		if dtype == garner.U32 || dtype == garner.U64 {
 			p.narrows(dtype)
 		}
-		if p.options.runtime == openVINO && p.target == irTarget {
-			return p.two(o, a, b) // which compares in f32 as the source does
-		}
 		if p.options.runtime == openVINO && departures.ComparesInF32(dtype) {
 			p.note("replaced", "OpenVINO compares integers as f32, and takes some beyond 2^24 for equal; the target is exact")
 		}
@@ -142,7 +139,7 @@ func (v *value) near0() bool {
 // leaves is for an operator that may leave a dtype of 16 bits, where a node reads its result: inside
 // OpenVINO that is i32, which is cut off where it is a result of the model alone.
 func (p *program) leaves(dtype garner.DType) {
-	if dtype != garner.I16 && dtype != garner.U16 || p.target != irTarget && p.options.runtime != openVINO {
+	if dtype != garner.I16 && dtype != garner.U16 || !p.crosses(openVINO) {
 		return
 	}
 	if p.at == nil || slices.ContainsFunc(p.at.Outputs, func(v *model.Value) bool { return p.inNodes[v] }) {
@@ -154,14 +151,17 @@ func (p *program) leaves(dtype garner.DType) {
 // CPU plugin makes a product and a sum of it where it does not know all dims, in which -0 becomes 0; 0 less
 // 0 is -0 where it knows them.
 func (p *program) zeros(o op, a, b *value) {
-	if p.target != irTarget && p.options.runtime != openVINO {
-		return
-	}
 	_, known := inferred(&node{op: o, in: []*value{a, b}}).Shape()
+	waits := p.target == irTarget && (a.waits() || b.waits())
+	difference, product := o == opSub && a.oneConstant() && !a.nonZero(), (o == opMul || o == opDiv) && (a.oneConstant() || b.oneConstant())
 	switch {
-	case o == opSub && a.oneConstant() && !a.nonZero():
+	case !p.crosses(openVINO):
+		if p.target == irTarget && known && waits && (difference || product) {
+			p.lossy("OpenVINO knows no dims behind the guard of a gather, where a zero may have another sign")
+		}
+	case difference:
 		p.lossy("0 less 0 may be -0 in OpenVINO, and is 0 elsewhere")
-	case (o == opMul || o == opDiv) && !known && (a.oneConstant() || b.oneConstant()):
+	case product && (!known || waits):
 		p.lossy("a product with one number that is -0 becomes 0 in OpenVINO, which does not know all dims")
 	}
 }
@@ -177,7 +177,7 @@ func (v *value) nonZero() bool {
 
 // narrows is for integers that OpenVINO computes as i32.
 func (p *program) narrows(dtype garner.DType) {
-	if p.target == irTarget {
+	if p.target == irTarget && p.crosses(openVINO) {
 		p.lossy("OpenVINO computes %s as i32, which changes numbers from 2^31 on", dtype)
 	}
 }
@@ -186,7 +186,7 @@ func (p *program) narrows(dtype garner.DType) {
 func (p *program) real(o op, a, b *value) *value {
 	p.rounds(string(o), a, b)
 	p.zeros(o, a, b)
-	ir := p.target == irTarget || p.options.runtime == openVINO
+	ir := p.crosses(openVINO)
 	if p.options.runtime == tensorFlow && (a.sums() || b.sums()) {
 		p.lossy("TensorFlow's optimiser changes the order of sums and of products of floats")
 	}

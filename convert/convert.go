@@ -209,7 +209,9 @@ func (p *program) finish() error {
 		p.at = n.origin
 		p.check(n)
 		if p.target == irTarget {
-			p.exact(n)
+			if p.crosses(openVINO) {
+				p.exact(n)
+			}
 			p.limits(n)
 		}
 		if p.err != nil {

@@ -24,7 +24,7 @@ func extremeOf(o op, keep string, without int64) func(c *call) {
 
 // extreme takes the greatest or the least element along axes.
 func (c *call) extreme(o op, x *value, axes []int64, keep bool) *value {
-	ir := c.target == irTarget || c.options.runtime == openVINO
+	ir := c.crosses(openVINO)
 	dtype := x.spec.DType
 	wide := dtype
 	switch {
@@ -53,7 +53,10 @@ func (c *call) extreme(o op, x *value, axes []int64, keep bool) *value {
 			}
 		}
 	}
-	made := c.add(&node{op: o, in: []*value{c.cast(x, wide)}, list: slices.Clone(axes), flag: keep}, wide)
+	if c.keeps() {
+		wide = dtype
+	}
+	made := c.add(&node{op: o, in: []*value{c.cast(x, wide)}, list: slices.Clone(axes), flag: keep, kept: c.keeps()}, wide)
 	return c.cast(made, dtype)
 }
 

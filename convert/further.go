@@ -112,7 +112,7 @@ func absOf(c *call) {
 		c.set(c.cast(c.choose(c.two(opLess, wide, zero), c.one(opNeg, wide), wide), d))
 	case d == garner.F32 || d == garner.F64 || d == garner.F16 || d == garner.BF16:
 		c.rounds("Abs", x)
-		if (c.target == irTarget || c.options.runtime == openVINO) && !x.varies() {
+		if c.crosses(openVINO) && !x.varies() {
 			c.fail(ErrUnsupported, "Abs of what nodes compute of constants is not converted: OpenVINO leaves it out; make it a constant")
 		}
 		c.set(c.one(opAbs, x))
@@ -153,7 +153,7 @@ func reduceSumOf(keep string, without int64) func(c *call) {
 			c.fail(garner.ErrDType, "%s of %s is not converted; that of i32, i64, f32 and f64 is", c.node.Op, d)
 		}
 		c.distinct(axes, c.needRank(x))
-		if c.target == irTarget || c.options.runtime == openVINO {
+		if c.crosses(openVINO) {
 			c.lossy("OpenVINO adds in f32 and in an order of its own")
 		}
 		c.set(c.add(&node{op: opReduceSum, in: []*value{x}, list: slices.Clone(axes), flag: c.attribute(keep, without) != 0}, x.spec.DType))

@@ -52,6 +52,8 @@ func (p *program) emptyIndices(o op, indices *value) {
 // broadcasts reports whether a node broadcasts its inputs.
 func broadcasts(n *node) bool {
 	switch n.op {
+	case opAsIs:
+		return len(n.in) > 1
 	case opExpand, opSelect, opAdd, opSub, opMul, opDiv, opMin, opMax, opEqual, opLess, opLessEq, opGreater, opGreatEq, opAnd, opOr, opXor, opBitAnd, opBitOr, opBitXor:
 		return true
 	}

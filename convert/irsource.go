@@ -52,19 +52,19 @@ var irSource = &origin{
 		"ReduceMax":             extremeOf(opReduceMax, "keep_dims", 0),
 		"ReduceMin":             extremeOf(opReduceMin, "keep_dims", 0),
 		"Pad":                   irPad,
-		"IsNaN":                 isNaNOf,
-		"Sign":                  signOf,
+		"IsNaN":                 irStays(isNaNOf),
+		"Sign":                  irStays(signOf),
 		"CumSum":                cumSumOf,
-		"Abs":                   absOf,
+		"Abs":                   irStays(absOf),
 		"TopK":                  irTopK,
 		"ScatterElementsUpdate": irScatter,
 		"Split":                 irSplit,
 		"VariadicSplit":         irVariadicSplit,
 		"Select":                irBroadcasts(whereOf),
-		"Clamp":                 irClamp,
-		"Floor":                 irRound,
-		"Ceiling":               irRound,
-		"Negative":              negOf,
+		"Clamp":                 irStays(irClamp),
+		"Floor":                 irStays(irRound),
+		"Ceiling":               irStays(irRound),
+		"Negative":              irStays(negOf),
 		"Add":                   irBroadcasts(pair(opAdd)),
 		"Subtract":              irBroadcasts(pair(opSub)),
 		"Multiply":              irBroadcasts(pair(opMul)),
@@ -82,11 +82,11 @@ var irSource = &origin{
 		"LogicalAnd":            irBroadcasts(pair(opAnd)),
 		"LogicalOr":             irBroadcasts(pair(opOr)),
 		"LogicalXor":            irBroadcasts(pair(opXor)),
-		"LogicalNot":            irNot(opNot),
+		"LogicalNot":            irStays(irNot(opNot)),
 		"BitwiseAnd":            irBroadcasts(irBits(opBitAnd, opAnd)),
 		"BitwiseOr":             irBroadcasts(irBits(opBitOr, opOr)),
 		"BitwiseXor":            irBroadcasts(irBits(opBitXor, opXor)),
-		"BitwiseNot":            irNot(opBitNot),
+		"BitwiseNot":            irStays(irNot(opBitNot)),
 	},
 	gathers: map[string]func(g *call){
 		"openvino.Gather-1":         irGather,
@@ -180,8 +180,75 @@ func irBroadcasts(then func(c *call)) func(c *call) {
 				return
 			}
 		}
-		then(c)
+		irStays(then)(c)
 	}
+}
+
+// irStays keeps a node of OpenVINO in OpenVINO IR as it is, so that OpenVINO computes the same, exact or not. then converts
+// it to other formats.
+func irStays(then func(c *call)) func(c *call) {
+	return func(c *call) {
+		in := make([]*value, len(c.node.Inputs))
+		for i := range in {
+			in[i] = c.in(i)
+		}
+		to, moved := c.node.Outputs, func(d garner.DType) bool { return c.target.takes(opIdentity, d) }
+		if !c.keeps() || len(to) != 1 || to[0] == nil || !moved(to[0].Spec.DType) || slices.ContainsFunc(in, func(v *value) bool { return !moved(v.spec.DType) }) {
+			then(c)
+			return
+		}
+		c.set(c.keep(to[0].Spec.DType, in...))
+	}
+}
+
+// keep makes the source's own node. What it notes is of a guard before the node, or of dims that raised moves.
+func (c *call) keep(dtype garner.DType, in ...*value) *value {
+	o := opAsIs
+	switch c.node.Op {
+	case "Multiply":
+		o = opMul
+	case "Select":
+		o = opSelect
+	}
+	own := func(in ...*value) *value { return c.add(&node{op: o, in: in, kept: true}, dtype) }
+	if len(in) != 2 || c.err != nil {
+		return own(in...)
+	}
+	a, b := in[0], in[1]
+	if a.spec.DType != b.spec.DType {
+		c.fail(garner.ErrDType, "its inputs are %s and %s, which differ in dtype", a.spec, b.spec)
+		return a
+	}
+	made := c.raised(a, b, func(a, b *value) *value { return own(a, b) })
+	apart, waits := !made.from.kept, a.waits() || b.waits()
+	switch d := a.spec.DType; c.node.Op {
+	case "Add", "Subtract":
+		for _, v := range in {
+			if product, own := v.product(); d.IsFloat() && product && (apart || waits || !own) {
+				c.lossy("OpenVINO may compute a product and a sum in one step, which rounds once, and the target has other nodes around them")
+			}
+		}
+		if c.node.Op == "Subtract" && d.IsFloat() {
+			c.zeros(opSub, a, b)
+		}
+	case "Multiply":
+		c.zeros(opMul, a, b)
+	case "Divide":
+		if d.IsFloat() {
+			c.zeros(opDiv, a, b)
+		} else if waits && departures.Quotient(d, false, departures.InRun) == departures.Any {
+			c.lossy("OpenVINO rounds a quotient of %s to the nearest where it knows no dims, which it does not behind the guard of a gather", d)
+		}
+	}
+	return made
+}
+
+// product reports whether v is a product; not own: with dims that the source's node has not.
+func (v *value) product() (is, own bool) {
+	if n := v.from; n != nil && n.op == opUnsqueeze && n.in[0].from != nil && n.in[0].from.op == opMul {
+		return true, n.origin != n.in[0].from.origin
+	}
+	return v.from != nil && v.from.op == opMul, true
 }
 
 func irBits(whole, bools op) func(c *call) {

@@ -1,7 +1,9 @@
 package convert
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/garner-go/garner"
@@ -74,6 +76,7 @@ func irLayer(p *program, n *node) *layer {
 		set("batch_dims", int64(n.batch))
 	case opGatherElements, opConcat:
 		set("axis", int64(n.axis))
+	case opAsIs:
 	case opIdentity: // a Convert to the same dtype between an input and a result ends OpenVINO's process in its third run
 		more(p.of(make([]int64, n.out.spec.Rank.Min)...))
 		set("special_zero", true)
@@ -123,6 +126,12 @@ func irLayer(p *program, n *node) *layer {
 		set("m_pythondiv", false)
 	case opAdd, opSub, opMul, opMin, opMax, opEqual, opLess, opLessEq, opGreater, opGreatEq, opAnd, opOr, opXor, opSelect, opBitAnd, opBitOr, opBitXor:
 		set("auto_broadcast", "numpy")
+	}
+	if n.kept {
+		l.op, l.version, l.attributes = n.origin.Op, max(n.origin.Version, 1), nil
+		for _, name := range slices.Sorted(maps.Keys(n.origin.Attributes)) {
+			set(name, n.origin.Attributes[name])
+		}
 	}
 	return l
 }

@@ -211,7 +211,7 @@ func (p *program) reflects(x, begin, end *value) {
 		switch most := max(before[i], behind[i]); {
 		case before[i] < 0 || behind[i] < 0:
 			p.fail(garner.ErrShape, "it takes elements of axis %d away, and reflects; that is not converted", i)
-		case most > 0 && (known && most >= int64(d) || !known && (p.target == irTarget || p.options.runtime == openVINO)):
+		case most > 0 && (known && most >= int64(d) || !known && p.crosses(openVINO)):
 			p.fail(garner.ErrShape, "axis %d of %s is not known to have the %d elements that it reflects; declare it", i, x.spec, most+1)
 		}
 	}
@@ -219,7 +219,7 @@ func (p *program) reflects(x, begin, end *value) {
 
 // padsAlike is for a value with which OpenVINO pads: it goes through f32, without the sign of a 0.
 func (p *program) padsAlike(with *value) {
-	if p.target != irTarget && p.options.runtime != openVINO {
+	if !p.crosses(openVINO) {
 		return
 	}
 	if with.varies() {

@@ -46,6 +46,8 @@ const (
 	opScatter    op = "ScatterElements"    // data, indices, updates; axis; the last update stays
 	opScatterAdd op = "ScatterElementsAdd" // data, indices, updates, along axis 0; one update after the other is added
 
+	opAsIs op = "AsIs" // the operator that the source's node has, of inputs that broadcast; for kept nodes
+
 	opBag op = "EmbeddingBag" // of OpenVINO, mode: data, indices and what its kind has; flag: the mean
 
 	opAdd      op = "Add"
@@ -176,6 +178,7 @@ type node struct {
 	list        []int64
 	flag        bool
 	mode        string
+	kept        bool        // OpenVINO IR has it as the source's node is, attributes and all
 	guards      bool        // it is a part of a gather: its guard, or what the target makes of it
 	origin      *model.Node // the source's node that it is for
 }
@@ -272,6 +275,39 @@ func (p *program) inexactly(v *value) bool {
 			return true
 		}
 		todo = append(todo, v.from.in...)
+	}
+	return false
+}
+
+// crosses reports whether exactly one of source and target is run by a runtime: what it answers otherwise than others
+// then changes. Where it runs both, the answers stay what they are.
+func (p *program) crosses(runtime string) bool {
+	return (p.options.runtime == runtime) != (p.target.runtime == runtime)
+}
+
+// keeps reports whether OpenVINO runs source and target, and so answers alike what is the same node in both.
+func (p *program) keeps() bool { return p.target == irTarget && !p.crosses(openVINO) }
+
+// waits reports whether a value is behind the guard of a gather in OpenVINO IR, where OpenVINO knows no dims.
+func (v *value) waits() bool {
+	return v.upstream(func(v *value) bool { return v.from != nil && v.from.guards && v.from.op == opTile })
+}
+
+// upstream reports whether is holds for v or for a value that it is computed of.
+func (v *value) upstream(is func(v *value) bool) bool {
+	seen := map[*value]bool{}
+	todo := []*value{v}
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		switch {
+		case seen[v]:
+		case is(v):
+			return true
+		case v.from != nil:
+			todo = append(todo, v.from.in...)
+		}
+		seen[v] = true
 	}
 	return false
 }

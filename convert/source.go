@@ -317,7 +317,7 @@ func (p *program) node(n *model.Node, from *origin) {
 		p.fail(ErrUnsupported, "%s is not converted; gathers are, and the operators around them that \"garner run\" runs", names(n))
 		return
 	default:
-		if g := run.LeavesZeros(n); g != nil && from.runtime == openVINO && p.zeroed[g] {
+		if g := run.LeavesZeros(n); g != nil && from.runtime == openVINO && p.crosses(openVINO) && p.zeroed[g] {
 			p.lossy("OpenVINO leaves the zeros of an index outside as they are in arithmetic with constants of one element behind a Gather, and the target computes with them")
 		}
 		from.nodes[n.Op](c)
@@ -509,7 +509,7 @@ func whereOf(c *call) {
 		c.fail(garner.ErrDType, "its condition is %s; it must be bool", d)
 	}
 	made := c.choose(c.in(0), c.in(1), c.in(2))
-	if d := c.in(1).spec.DType; d.IsFloat() && (c.options.runtime == onnxRuntime) != (c.target == onnxTarget) && !c.in(1).plusZero() {
+	if d := c.in(1).spec.DType; d.IsFloat() && c.crosses(onnxRuntime) && !c.in(1).plusZero() {
 		c.lossy("ONNX Runtime's Where makes 0 of a -0 that it takes of its first branch, in some shapes of its second, and other runtimes keep it")
 	}
 	c.set(made)
@@ -527,7 +527,7 @@ func (v *value) plusZero() bool {
 func negOf(c *call) {
 	x := c.in(0)
 	c.rounds(c.node.Op, x)
-	if x.spec.DType.IsFloat() && (c.target == irTarget || c.options.runtime == openVINO) {
+	if x.spec.DType.IsFloat() && c.crosses(openVINO) {
 		c.lossy("the negative of 0 is 0 in OpenVINO, and -0 elsewhere")
 	}
 	if x.spec.DType.IsUnsigned() || x.spec.DType.IsFloat() && x.spec.DType.Bits() < 16 {
@@ -583,7 +583,7 @@ func reduceProdOf(keep string, without int64) func(c *call) {
 			c.fail(garner.ErrDType, "%s of %s is not converted; that of i32 and i64 is", c.node.Op, d)
 		}
 		c.distinct(axes, c.needRank(x))
-		if ir := c.target == irTarget || c.options.runtime == openVINO; ir && (c.target == onnxTarget || c.options.runtime == onnxRuntime) && x.spec.DType == garner.I32 && x.reads() {
+		if c.crosses(openVINO) && c.crosses(onnxRuntime) && x.spec.DType == garner.I32 && x.reads() {
 			c.lossy("a product that leaves i32 is the greatest or the least i32 in ONNX Runtime, and wraps in OpenVINO")
 		}
 		c.set(c.reduceProd(x, slices.Clone(axes), c.attribute(keep, without) != 0))

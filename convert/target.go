@@ -40,6 +40,9 @@ func (t *target) takes(o op, dtype garner.DType) bool { return slices.Contains(t
 
 // check refuses a node whose operator the target's runtime lacks for its dtype.
 func (p *program) check(n *node) {
+	if n.kept {
+		return // the runtime is the source's
+	}
 	dtype := n.in[0].spec.DType
 	if n.op == opSelect {
 		dtype = n.in[1].spec.DType

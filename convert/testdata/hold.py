@@ -840,6 +840,63 @@ def add_ov():
     cases["ov-around"] = Case(ov_model(around), feed)
 
 
+def add_stays():
+    """OpenVINO IR to OpenVINO IR: arithmetic, comparisons and reductions behind a gather, whose answers are OpenVINO's own."""
+    def gather(kind, x, i):
+        if kind == "nd":  # whose target has a guard
+            return opset8.gather_nd(x, opset1.unsqueeze(i, K([1])))
+        return {"7": opset7, "8": opset8}[kind].gather(x, i, K(0))
+
+    def around(d, g, guarded):
+        """Results of rows of 4, by name. g makes new ones for each, because OpenVINO joins a node that alone reads another."""
+        c = lambda v: K(np.array(v).astype(d), d)
+        floats = not np.issubdtype(d, np.integer)
+        row = [0.1, -0.3, 3, -7.5] if floats else [1, 2, 3, 250 if np.iinfo(d).min == 0 else -7]
+        some = 0.3 if floats else 3
+        t = lambda: opset1.transpose(g(), K([1, 0]))
+        made = {
+            "add": opset1.add(g(), c(some)), "addrow": opset1.add(g(), c(row)), "moved": opset1.add(t(), c(some)), "sub": opset1.subtract(g(), c(some)), "mulrow": opset1.multiply(g(), c(row)), "divrow": opset1.divide(g(), g()),
+            "min": opset1.minimum(g(), c(some)), "max": opset1.maximum(g(), c(row)), "less": opset1.less(g(), c(some)), "greater": opset1.greater(g(), c(some)), "atleast": opset1.greater_equal(g(), c(row)), "equal": opset1.equal(g(), c(row)),
+            "differs": opset1.not_equal(g(), c(some)), "select": (lambda v: opset1.select(opset1.greater(v, c(some)), v, c(row)))(g()), "sign": opset1.sign(g()),
+        }
+        if not guarded or not floats:
+            made.update({"minus": opset1.subtract(c(0), g()), "mul": opset1.multiply(g(), c(some)), "muladd": opset1.add(opset1.multiply(g(), c(row)), c(row[::-1])), "onemuladd": opset1.add(opset1.multiply(g(), c(some)), c(7)), "mulself": (lambda v: opset1.add(opset1.multiply(v, v), v))(g()), "mulsub": opset1.subtract(opset1.multiply(t(), c(some)), c(7))})
+        if not guarded or d not in (np.float32, np.float16, np.float64, np.int8, np.uint8):
+            made.update({"div": opset1.divide(g(), c(some)), "divadd": opset1.add(opset1.divide(g(), c(some)), c(1))})
+        if guarded and d in (np.int8, np.uint8):
+            del made["divrow"]
+        if floats or np.iinfo(d).min < 0:
+            made.update({"negative": opset1.negative(g()), "abs": opset1.absolute(g()), "negadd": opset1.add(opset1.negative(g()), c(some))})
+        if floats:
+            made["nan"] = opset10.is_nan(g())
+        else:
+            made.update({"clamp": opset1.clamp(g(), -2.5, 30.5), "mod": opset1.mod(g(), c(some)), "floormod": opset1.floor_mod(g(), c(some)), "floor": opset1.floor(g()), "ceiling": opset1.ceiling(g()), "and": opset13.bitwise_and(g(), c(6)), "not": opset13.bitwise_not(g()), "wide": opset1.convert(opset1.add(g(), c(some)), "f32")})
+            del made["divrow"]
+        if d not in (np.float16, np.uint64):
+            made.update({"most": opset1.reduce_max(g(), K([1]), True), "least": opset1.reduce_min(g(), K([0, 1])), "columns": opset1.reduce_max(g(), K([-2]))})
+        if d in (np.float32, np.float64, np.int32, np.int64):
+            made.update({"sum": opset1.reduce_sum(g(), K([1]), True), "all": opset1.reduce_sum(g(), K([0, 1])), "below": opset1.reduce_sum(g(), K([0])), "sumrow": opset1.reduce_sum(opset1.add(g(), c(row)), K([1])), "cumsum": opset3.cum_sum(g(), K(1))})
+        if d == np.int64:
+            made.update({"far": opset1.add(g(), c(2**40 + 3)), "farmin": opset1.minimum(g(), c(2**33))})
+        return made
+
+    for d in (np.float32, np.float64, np.float16, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):
+        for rows in (-1, 5):
+            for kind in ("8", "7", "nd"):
+                def build(d=d, rows=rows, kind=kind):
+                    x, inputs = par("x", d, [rows, 4]), []
+
+                    def g():
+                        inputs.append(par(f"i{len(inputs)}", np.int64, [3 if rows > 0 else -1]))
+                        return gather(kind, x, inputs[-1])
+                    made = around(d, g, kind == "nd")
+                    return ov.Model([result(v, k) for k, v in made.items()], [x, *inputs], "g")
+
+                def feed(rng, bad, d=d, kind=kind, n=len(build().get_parameters()) - 1):
+                    return {"x": odd(rng, (5, 4), d), **{f"i{k}": index(rng, (3,), 5, bad, negative=kind != "7") for k in range(n)}}
+                cases[f"stays-{name(d)}-{'dynamic' if rows < 0 else 'static'}-{kind}"] = Case(ov_model(build), feed, undefined=kind == "nd", to="xml")
+
+
 def add_files():
     def there(path):
         return lambda folder: os.path.join(MODELS, path)
@@ -1082,6 +1139,7 @@ def main():
     add_positions_ov()
     add_chosen()
     add_branches()
+    add_stays()
     add_files()
     wanted = [n for n in cases if not sys.argv[2:] or any(n.startswith(w) for w in sys.argv[2:])]
     failed = total = 0
