@@ -196,6 +196,7 @@ func TestElsewhereMissing(t *testing.T) {
 		t.Errorf("no worker b: %v", err)
 	}
 	other(t, "b", of)
+	of.Patience = 2 * time.Minute // for what answers
 	if err := o.Data.Fetch(t.Context(), row); err != nil || row.Dst[0] == 0 && row.Dst[3] == 0 {
 		t.Errorf("worker b: %v, %v", row.Dst, err)
 	}
@@ -339,7 +340,7 @@ func TestAskedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	of.Patience = 300 * time.Millisecond
+	of.Patience = 2 * time.Minute
 	m, err := shards.Read(dir)
 	if err != nil {
 		t.Fatal(err)

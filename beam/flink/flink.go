@@ -204,11 +204,14 @@ func (c *Client) Counters(ctx context.Context, id string) ([]jobs.Counter, error
 // how long. It returns the state in which the job ended: one that was done before
 // stays so.
 func (c *Client) Cancel(ctx context.Context, id string) (State, error) {
-	asked := false
+	asked, last := false, State("")
 	for {
 		now, err := c.Job(ctx, id)
-		if err != nil || now.State.Ended() {
-			return now.State, err
+		if err != nil {
+			return last, err
+		}
+		if last = now.State; last.Ended() {
+			return last, nil
 		}
 		if !asked {
 			if err := c.ask(ctx, http.MethodPatch, "mode=cancel", nil, "jobs", id); err != nil {

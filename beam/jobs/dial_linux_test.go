@@ -14,9 +14,7 @@ import (
 // TestSilent connects to a port that does not answer: one that listens, and whose queue of
 // connections is full.
 func TestSilent(t *testing.T) {
-	was := reach
-	reach = 200 * time.Millisecond
-	t.Cleanup(func() { reach = was })
+	patient(t, 200*time.Millisecond, time.Hour) // a Dial that waits for gRPC ends by the context, with another error
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err == nil {
 		t.Cleanup(func() { syscall.Close(fd) })
@@ -41,13 +39,9 @@ func TestSilent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	begun := time.Now()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if _, err := Dial(ctx, at); err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), "timeout") {
 		t.Errorf("%v", err)
-	}
-	if took := time.Since(begun); took > 5*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }

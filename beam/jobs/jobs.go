@@ -40,14 +40,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// reach is how long a host may take to answer that a port is there.
-var reach = 5 * time.Second
+var (
+	reach  = 5 * time.Second  // for a host to answer that a port is there
+	answer = 30 * time.Second // for a job service that is there to begin to talk
+)
 
 // proxyOf is the proxy that the environment names for an address.
 var proxyOf = http.ProxyFromEnvironment
 
 const (
-	answer = 30 * time.Second       // for a job service that is there to begin to talk
 	poll   = 200 * time.Millisecond // between two questions for a state
 	linger = 5 * time.Second        // for the message of a job that has failed
 )

@@ -36,7 +36,6 @@ func TestWorkersOutliveCancelling(t *testing.T) {
 		}
 		defer p.close()
 		c := &Client{service: &engine{state: jobpb.JobState_RUNNING}, close: p.close, cancelled: p.hold}
-		from := time.Now()
 		if s, err := c.Cancel(t.Context(), "one"); err != nil || s.String() != "CANCELLED" {
 			t.Fatal(s, err)
 		}
@@ -48,8 +47,9 @@ func TestWorkersOutliveCancelling(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(from); took < settles {
-			t.Errorf("all: %v: the workers ended after %v", all, took)
+		// Which of the two comes first is not a matter of speed: Cancel has set when the workers may end.
+		if p.until.IsZero() || time.Now().Before(p.until) {
+			t.Errorf("all: %v: the workers ended before %v, until which they are kept", all, p.until)
 		}
 	}
 }

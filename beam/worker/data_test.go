@@ -26,14 +26,14 @@ func TestDataStream(t *testing.T) {
 		take  func(fnpb.BeamFnData_DataServer) error
 		want  error
 	}{
-		{"taken", time.Minute, func(s fnpb.BeamFnData_DataServer) error {
+		{"taken", time.Hour, func(s fnpb.BeamFnData_DataServer) error {
 			for {
 				if _, err := s.Recv(); err != nil {
 					return err
 				}
 			}
 		}, nil},
-		{"ended", time.Minute, func(s fnpb.BeamFnData_DataServer) error {
+		{"ended", time.Hour, func(s fnpb.BeamFnData_DataServer) error {
 			_, err := s.Recv()
 			return err
 		}, errData},
@@ -46,7 +46,7 @@ func TestDataStream(t *testing.T) {
 			_, server, endpoint := start(t, false, func(s *grpc.Server) { fnpb.RegisterBeamFnDataServer(s, &dataEngine{take: tt.take}) })
 			defer server.Stop()
 			broken := make(chan error, 100)
-			conn, err := dialer(tt.stall, func(err error) { broken <- err })(t.Context(), endpoint, 10*time.Second)
+			conn, err := dialer(tt.stall, func(err error) { broken <- err })(t.Context(), endpoint, 2*time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,21 +59,29 @@ func TestDataStream(t *testing.T) {
 			go func() {
 				message := &fnpb.Elements{Data: []*fnpb.Elements_Data{{InstructionId: "1", TransformId: "2", Data: make([]byte, 4e6)}}}
 				var err error
-				for until := time.Now().Add(time.Second); err == nil && time.Now().Before(until); {
+				for n := 0; err == nil && (tt.want != nil || n < 32); n++ { // a stream that breaks is written to until then
 					err = stream.Send(message)
 				}
 				sent <- err
 			}()
-			select {
-			case err := <-broken:
+			hears := func(err error) {
 				if err != tt.want {
 					t.Errorf("the worker hears %v, want %v", err, tt.want)
 				}
+			}
+			select {
+			case err := <-broken:
+				hears(err)
 			case err := <-sent:
-				if tt.want != nil || err != nil {
-					t.Errorf("the worker has heard nothing, and sending ended with %v; want %v", err, tt.want)
+				select {
+				case err := <-broken: // before sending ended
+					hears(err)
+				default:
+					if tt.want != nil || err != nil {
+						t.Errorf("the worker has heard nothing, and sending ended with %v; want %v", err, tt.want)
+					}
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(2 * time.Minute):
 				t.Error("the worker waits for ever")
 			}
 		})
@@ -115,7 +123,7 @@ func TestFewMessages(t *testing.T) {
 			}
 		}})
 	})
-	conn, err := dialer(time.Minute, func(err error) { t.Error(err) })(t.Context(), endpoint, 10*time.Second)
+	conn, err := dialer(time.Hour, func(err error) { t.Error(err) })(t.Context(), endpoint, 2*time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +151,7 @@ func TestFewMessages(t *testing.T) {
 		if got.messages >= 100 || !bytes.Equal(got.data, want) {
 			t.Errorf("%d bytes in %d messages; want %d, the same, in fewer than 100", len(got.data), got.messages, len(want))
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatal("the output has no end")
 	}
 }

@@ -94,7 +94,7 @@ func Main(ctx context.Context, args []string) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	go orphaned(ctx, os.Getppid, func() { cancel(errOrphan) })
+	go orphaned(ctx, os.Getppid(), os.Getppid, func() { cancel(errOrphan) })
 	grpcx.Dial = dialer(stall, cancel)
 	if err := a.run(grpcx.WriteWorkerID(ctx, a.id)); err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -191,11 +191,10 @@ func (a *arguments) complete(info *fnpb.ProvisionInfo) error {
 
 const watch = time.Second // between two looks at the parent process
 
-// orphaned calls gone when the parent process is another than at the start, and
+// orphaned calls gone when the parent process is another than the first, and
 // returns then or when ctx ends. An engine that is killed closes its sockets, but
 // a worker that waits for the provision service sees no socket.
-func orphaned(ctx context.Context, parent func() int, gone func()) {
-	first := parent()
+func orphaned(ctx context.Context, first int, parent func() int, gone func()) {
 	tick := time.NewTicker(watch)
 	defer tick.Stop()
 	for {

@@ -351,14 +351,18 @@ func name(place atomicfile.Place, end string) string {
 	return dir + ".garner-" + base + end
 }
 
-// dying is how long a killed process may take to end, and so to release its lock.
-const dying = 300 * time.Millisecond
+// A killed process may take some time to end, and so to release its lock: that of so many
+// looks, each after a pause. Looks are counted, as a busy machine may give this process less.
+const (
+	looks = 30
+	pause = 10 * time.Millisecond
+)
 
 // lock opens the journal, which it makes where there is none, and locks it for this
 // process.
 func lock(ctx context.Context, place atomicfile.Place) (*os.File, error) {
 	path := name(place, ".resume")
-	for until := time.Now().Add(dying); ; {
+	for left := looks; ; {
 		if there, err := os.Lstat(path); err == nil && !there.Mode().IsRegular() {
 			return nil, garner.Errorf(nil, "cannot write %s: %s is no regular file; remove it", place.Path, path)
 		}
@@ -372,11 +376,12 @@ func lock(ctx context.Context, place atomicfile.Place) (*os.File, error) {
 			if err != nil {
 				return nil, place.Failed(err)
 			}
-			if time.Now().Before(until) {
+			if left > 0 {
+				left--
 				select {
 				case <-ctx.Done():
 					return nil, context.Cause(ctx)
-				case <-time.After(dying / 30):
+				case <-time.After(pause):
 				}
 				continue
 			}

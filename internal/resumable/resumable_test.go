@@ -223,15 +223,29 @@ func TestDying(t *testing.T) {
 		t.Error(err)
 	}
 	put(t, f, "ab")
-	ended := make(chan int64)
-	go func() {
-		time.Sleep(dying / 5)
-		ended <- f.Keep()
-	}()
-	again := resume(t, path, 3)
-	if kept := <-ended; kept != 2 || again.At() != 2 {
-		t.Errorf("it goes on at %d of %d", again.At(), kept)
+	w := &waited{Context: t.Context(), first: func() { f.Keep() }}
+	again, err := Begin(w, find(t, path), identity, 3, Options{Resume: true})
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(again.Abort)
+	if w.times == 0 || !again.Resumed() || again.At() != 2 {
+		t.Errorf("it waited %d times, resumed: %v, and goes on at %d of 2", w.times, again.Resumed(), again.At())
+	}
+}
+
+// A waited is a context that calls a function where it is first waited for.
+type waited struct {
+	context.Context
+	first func()
+	times int
+}
+
+func (w *waited) Done() <-chan struct{} {
+	if w.times++; w.times == 1 {
+		w.first()
+	}
+	return w.Context.Done()
 }
 
 // TestOther goes on with what is not what the run would write: refused, and what was

@@ -40,14 +40,14 @@ func listen(t *testing.T) net.Listener {
 // TestDial holds that streams are wrapped by method, and that several goroutines may ask for the
 // end of one.
 func TestDial(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	l, server := listen(t), grpc.NewServer()
 	fnpb.RegisterBeamFnDataServer(server, engine{})
 	go server.Serve(l)
 	defer server.Stop()
 	var methods []string
-	conn, err := Dial(ctx, l.Addr().String(), 10*time.Second, func(method string, s grpc.ClientStream) grpc.ClientStream {
+	conn, err := Dial(ctx, l.Addr().String(), 2*time.Minute, func(method string, s grpc.ClientStream) grpc.ClientStream {
 		methods = append(methods, method)
 		if _, ok := s.(*single); !ok {
 			t.Errorf("the stream of %s is a %T, which several goroutines may not read", method, s)
@@ -130,7 +130,7 @@ func (s *strict) RecvMsg(any) error {
 
 // TestSingle holds that of several goroutines one reads a stream at a time, and none behind its end.
 func TestSingle(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	from := new(strict)
 	from.messages.Store(8)
@@ -146,7 +146,7 @@ func TestSingle(t *testing.T) {
 // TestDialRefused holds that an engine which does not talk is an error when the time is over.
 func TestDialRefused(t *testing.T) {
 	at := listen(t).Addr().String()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	_, err := Dial(ctx, at, 100*time.Millisecond, nil)
 	if err == nil || !strings.Contains(err.Error(), "cannot connect to "+at+": context deadline exceeded") {
