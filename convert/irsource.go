@@ -55,6 +55,7 @@ var irSource = &origin{
 		"IsNaN":                 isNaNOf,
 		"Sign":                  signOf,
 		"CumSum":                cumSumOf,
+		"NonZero":               nonZeroOf,
 		"Abs":                   absOf,
 		"TopK":                  irTopK,
 		"ScatterElementsUpdate": irScatter,
