@@ -55,6 +55,7 @@ var irSource = &origin{
 		"IsNaN":                 irStays(isNaNOf),
 		"Sign":                  irStays(signOf),
 		"CumSum":                cumSumOf,
+		"NonZero":               nonZeroOf,
 		"Abs":                   irStays(absOf),
 		"TopK":                  irTopK,
 		"ScatterElementsUpdate": irScatter,

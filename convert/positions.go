@@ -15,7 +15,7 @@ func nonZeroOf(c *call) {
 	if c.needRank(x) == 0 {
 		c.fail(garner.ErrShape, "NonZero of one number is not converted, because runtimes give it different shapes")
 	}
-	c.set(c.nonZero(x))
+	c.set(c.cast(c.nonZero(x), c.outputType(garner.I64)))
 }
 
 // whereTrue converts Where and WHERE of one input, the positions that are not zero, a row for each.

@@ -79,6 +79,17 @@ func TestEvaluateMore(t *testing.T) {
 		{ir, manyNode(2, "TopK", 11, attrs{"axis": int64(0), "mode": "max", "sort": "value", "stable": true}, vec[int32](3, 3, 1), i64(nil, 2)), "i32[2] [3, 3]; i32[2] [0, 1]"},
 		{onnx, node("ArgMax", 13, attrs{"select_last_index": int64(1)}, vec[int64](3, 3, 1)), "i64[1] [1]"},
 		{onnx, node("NonZero", 13, nil, x), "i64[2,6] [[0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2]]"},
+		// As OpenVINO 2026.4.1 answered, of dims that it knew and of others.
+		{ir, node("NonZero", 3, attrs{"output_type": "i64"}, garner.Of([]float32{0, 1, 2, zero, .5, 0}, 2, 3)), "i64[2,3] [[0, 0, 1], [1, 2, 1]]"},
+		{ir, node("NonZero", 3, attrs{"output_type": "i32"}, vec[uint8](0, 1, 2, 0, 1, 0)), "i32[1,3] [[1, 2, 4]]"},
+		{ir, node("NonZero", 3, nil, garner.Of([]int32{1})), "i64[1,1] [[0]]"},
+		{ir, node("NonZero", 3, nil, vec(nan, zero, float32(math.Inf(1)))), "i64[1,2] [[0, 2]]"},
+		{ir, node("NonZero", 3, nil, vec[uint32](1<<31-1, 1, 0)), "i64[1,2] [[0, 1]]"},
+		{ir, node("NonZero", 3, nil, vec[float32](0, 0)), "i64[1,0] [[]]"},
+		{ir, node("NonZero", 3, nil, garner.Of([]float32{}, 3, 0)), "i64[2,0] [[], []]"},
+		{ir, node("NonZero", 3, nil, vec[float32](1, 1e-40)), "NonZero of element 1"}, // 0 of constants alone
+		{ir, node("NonZero", 3, nil, vec[int64](1<<32)), "OpenVINO holds i64, u32 and u64 in i32"},
+		{ir, node("NonZero", 3, nil, vec[float64](1e-300)), "OpenVINO holds i64, u32 and u64 in i32, and f64 in f32"},
 		{onnx, node("Pad", 18, attrs{"mode": "reflect"}, vec[int64](1, 2, 3), vec[int64](2, 1)), "i64[6] [3, 2, 1, 2, 3, 2]"},
 		{onnx, node("Pad", 18, attrs{"mode": "wrap"}, vec[int64](1, 2, 3), vec[int64](2, 1)), "its mode is \"wrap\""},
 		{onnx, node("Pad", 18, nil, vec[int64](1, 2, 3), vec[int64](-2, 1)), "i64[2] [3, 0]"},

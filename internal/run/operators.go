@@ -135,6 +135,7 @@ var irOperators = map[string]evaluator{
 	"Range":        integerRange,
 	"ReduceProd":   reduceProd,
 	"Select":       where,
+	"NonZero":      openvinoNonZero,
 	"Clamp":        clip,
 	"Floor":        roundInteger,
 	"Ceiling":      roundInteger,

@@ -218,6 +218,34 @@ func nonZero(c *call) (garner.Tensor, error) {
 	return made, nil
 }
 
+// openvinoNonZero is OpenVINO's NonZero. Its CPU plugin holds 64-bit numbers in 32 bits, and a denormal is 0 in its
+// constants and not 0 in what it is given.
+func openvinoNonZero(c *call) (garner.Tensor, error) {
+	t, err := c.input(0)
+	if err != nil {
+		return garner.Tensor{}, err
+	}
+	if err := c.openvinoHolds(t); err != nil {
+		return garner.Tensor{}, err
+	}
+	if t.DType().IsFloat() {
+		err := c.eachNumber(t, func(i int, v float64) error {
+			if isDenormal(v) {
+				return garner.Errorf(garner.ErrDType, "NonZero of element %d, %v, a denormal number, which OpenVINO takes for 0 in a constant; give an input that makes none such", i, v)
+			}
+			return nil
+		})
+		if err != nil {
+			return garner.Tensor{}, err
+		}
+	}
+	made, err := nonZero(c)
+	if err != nil || c.bare {
+		return made, err
+	}
+	return c.typed(made)
+}
+
 // trilu is Trilu: the elements on one side of a diagonal, and zeros on the other.
 func trilu(c *call) (garner.Tensor, error) {
 	t, err := c.input(0)
