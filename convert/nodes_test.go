@@ -895,6 +895,35 @@ func TestHalves(t *testing.T) {
 	}
 }
 
+// TestHalvesOfCodes refuses, without Lossy, arithmetic with f16 that a gather decodes or a cast rounds, and takes that of integers of 8 bits.
+func TestHalvesOfCodes(t *testing.T) {
+	f16 := attributes{"destination_type": "f16"}
+	table := func(d garner.DType, zero any) *model.Model {
+		return compressedModel("f16", "f16", 0, in(garner.I64, -1), codes(t, d, 5, 20), scales(garner.F16, 5, 1), zero, nil)
+	}
+	const second = "Add computes with f16 that a node before computed"
+	for name, tt := range map[string]struct {
+		m    *model.Model
+		want string
+	}{
+		"4 bits":            {table(garner.U4, garner.Of([]uint8{8})), second},
+		"4 bits with signs": {table(garner.I4, nil), second},
+		"8 bits":            {table(garner.U8, nil), second},
+		"of f32":            {oneNode(irModel, "Convert", 1, f16, 1, in(garner.F32, 3)), second},
+		"of i16":            {oneNode(irModel, "Convert", 1, f16, 1, in(garner.I16, 3)), second},
+		"of i8":             {oneNode(irModel, "Convert", 1, f16, 1, in(garner.I8, 3)), ""},
+	} {
+		g := tt.m.Graph
+		last, out := g.Outputs[0].Value, &model.Value{Name: "sum", Spec: garner.SpecOfRank(garner.Invalid, garner.AnyDim)}
+		out.From = &model.Node{Name: "add", At: "node add", Op: "Add", Version: 1, Inputs: []*model.Value{last, last}, Outputs: []*model.Value{out}}
+		g.Nodes, g.Outputs[0].Value = append(g.Nodes, out.From), out
+		_, err := convert.File(t.Context(), tt.m, filepath.Join(t.TempDir(), "out.onnx"), convert.Options{})
+		if tt.want == "" && err != nil || tt.want != "" && (!errors.Is(err, convert.ErrLossy) || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v; want %q", name, err, tt.want)
+		}
+	}
+}
+
 // TestAsOpenVINO converts nodes behind which a node reads what OpenVINO's CPU plugin makes other numbers of: that
 // is lossy, and it is not where no number differs.
 func TestAsOpenVINO(t *testing.T) {
