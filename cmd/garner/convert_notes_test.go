@@ -9,7 +9,9 @@ import (
 
 // TestJoinedNotes holds that what is said of many nodes is said once, and each of few is named.
 func TestJoinedNotes(t *testing.T) {
-	guarded := func(node string) convert.Note { return convert.Note{Kind: "guarded", Node: node, Op: "Gather", Text: "t"} }
+	guarded := func(node string) convert.Note {
+		return convert.Note{Kind: "guarded", Node: node, Op: "Gather", Text: "t"}
+	}
 	other := convert.Note{Kind: "guarded", Node: "h", Op: "Gather", Text: "other"}
 	model := convert.Note{Kind: "dropped", Text: "a name"}
 	got := joinedNotes([]convert.Note{guarded("a"), other, guarded("b"), model, guarded("c"), guarded("d"), guarded("e")})
