@@ -34,7 +34,7 @@ func (p *program) compute(o op, a, b *value) *value {
 			p.narrows(dtype)
 		}
 		if p.options.runtime == openVINO && departures.ComparesInF32(dtype) {
-			p.note("replaced", "OpenVINO compares integers as f32, and takes some beyond 2^24 for equal; the target is exact")
+			p.note("differs", "OpenVINO compares integers as f32, and takes some beyond 2^24 for equal; the target is exact")
 		}
 		return p.ordered(o, a, b)
 	}
@@ -285,8 +285,8 @@ func (p *program) castTo(x *value, to garner.DType) *value {
 	if from == garner.F16 {
 		p.rounds("a cast", x)
 	}
-	if from.IsFloat() && to.IsInteger() {
-		p.note("replaced", "a float that %s does not hold converts to another number in another runtime", to)
+	if from.IsFloat() && to.IsInteger() && p.options.runtime != p.target.runtime {
+		p.note("differs", "a float that %s does not hold converts to another number in another runtime", to)
 	}
 	return p.add(&node{op: opCast, in: []*value{x}}, to)
 }

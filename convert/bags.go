@@ -29,7 +29,7 @@ func irOffsets(g *call) {
 	indices, offsets := b.indices, g.cast(g.in(2), garner.I64)
 	n := g.dims(indices, 0, 1, garner.I64)
 	b.count = g.dims(offsets, 0, 1, garner.I64)
-	g.note("replaced", "OpenVINO's CPU plugin refuses an offset that is the number of indices, and the target has a bag without indices there, as OpenVINO's page says; an index outside before the first bag, which OpenVINO does not look at, the target refuses")
+	g.note("differs", "OpenVINO's CPU plugin refuses an offset that is the number of indices, and the target has a bag without indices there, as OpenVINO's page says; an index outside before the first bag, which OpenVINO does not look at, the target refuses")
 	length := g.two(opAdd, n, g.of(1))
 	if g.options.Outside == Keep { // OpenVINO refuses offsets that fall, and those outside: so does a ScatterElements, of one behind its data
 		before := g.concat(0, g.of(0), g.cut(offsets, 0, 0, -1))
@@ -71,7 +71,7 @@ func irSegments(g *call) {
 	if b == nil {
 		return
 	}
-	g.note("replaced", "OpenVINO's page has segments that do not fall, each one of the bags, and its CPU plugin takes others; with keep the target refuses them, by a ScatterElements, and else leaves out those of no bag")
+	g.note("differs", "OpenVINO's page has segments that do not fall, each one of the bags, and its CPU plugin takes others; with keep the target refuses them, by a ScatterElements, and else leaves out those of no bag")
 	b.ends = g.cast(g.in(2), garner.I64)
 	b.count = g.reshape(count, g.of(1), false)
 	if g.options.Outside == Keep {

@@ -352,9 +352,9 @@ func irBlocks(g *call, c *compressed) {
 	if g.err != nil {
 		return
 	}
-	g.note("replaced", "OpenVINO's page has zeros for an index outside, and for a compressed table its CPU plugin leaves what was in memory; it is %s here", map[Outside]string{Keep: "zeros", Clamp: "clamped", AsIs: "what the target makes of it"}[g.options.Outside])
+	g.note("differs", "OpenVINO's page has zeros for an index outside, and for a compressed table its CPU plugin leaves what was in memory; it is %s here", map[Outside]string{Keep: "zeros", Clamp: "clamped", AsIs: "what the target makes of it"}[g.options.Outside])
 	if c.repeats(scales) || zeroPoints != nil && c.repeats(zeroPoints) {
-		g.note("replaced", "a scale or a zero point is of columns and not of rows, of which OpenVINO reads others, as lint's L.35 says; the target has those of OpenVINO's page")
+		g.note("differs", "a scale or a zero point is of columns and not of rows, of which OpenVINO reads others, as lint's L.35 says; the target has those of OpenVINO's page")
 	}
 	table := &value{spec: garner.SpecOf(c.out, c.table...)} // no node reads it
 	to, take := onnxGather, g.rowsOf(c, codes, scales, zeroPoints)

@@ -106,10 +106,11 @@ type Options struct {
 	runtime string // the source's
 }
 
-// A Note is something that a person may want to know of a conversion.
+// A Note is something that a person may want to know of a conversion. What is replaced has another form in the target, and the
+// same answers; where something differs, the target answers otherwise for some inputs, and the option lossy is not asked for.
 type Note struct {
 	Node, Op string // "" for the model
-	Kind     string // "guarded", "unguarded", "replaced", "lossy", "renamed", "dropped"
+	Kind     string // "guarded", "unguarded", "replaced", "differs", "lossy", "renamed", "dropped"
 	Text     string
 }
 

@@ -68,7 +68,7 @@ func (p *program) gatherBy(o op, data, indices *value, axis, batch int, from, to
 		indices = p.cast(indices, garner.I64)
 	}
 	if from.outside == undefined {
-		p.note("replaced", "an index outside reads other memory in %s; it is %s here", p.options.runtime, map[Outside]string{Keep: "refused", Clamp: "clamped", AsIs: "what the target makes of it"}[p.options.Outside])
+		p.note("differs", "an index outside reads other memory in %s; it is %s here", p.options.runtime, map[Outside]string{Keep: "refused", Clamp: "clamped", AsIs: "what the target makes of it"}[p.options.Outside])
 		from.outside = refused
 	}
 	if take == nil {

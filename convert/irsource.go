@@ -135,7 +135,7 @@ func irGather(g *call) {
 		batch += g.needRank(indices)
 	}
 	if !atLoad && departures.ShortVector(data.spec, indices.spec) {
-		g.note("replaced", "of a vector of up to 64 integers and up to 64 indices OpenVINO reads other memory for an index outside; it is 0 here")
+		g.note("differs", "of a vector of up to 64 integers and up to 64 indices OpenVINO reads other memory for an index outside; it is 0 here")
 	}
 	along := g.axisOf(axis, g.needRank(data))
 	if g.err == nil && g.options.Outside == Keep && (&guard{program: g.program, op: opGather, data: data, indices: indices, axis: along, batch: batch, from: pol}).inside(indices) == nil {
@@ -427,7 +427,7 @@ func irRound(c *call) {
 		return
 	}
 	if d := c.in(0).spec.DType; d.Bits() >= 32 {
-		c.note("replaced", "OpenVINO rounds %s as f32, and is a little off beyond 2^24; the target is exact", d)
+		c.note("differs", "OpenVINO rounds %s as f32, and is a little off beyond 2^24; the target is exact", d)
 	}
 	c.set(c.one(opIdentity, c.in(0)))
 }
@@ -461,7 +461,7 @@ func irDivide(c *call) {
 func irQuotient(o op) func(c *call) {
 	return func(c *call) {
 		if c.in(0).spec.DType.IsInteger() {
-			c.note("replaced", "OpenVINO divides integers as f32, and is a little off beyond 2^24; the target is exact")
+			c.note("differs", "OpenVINO divides integers as f32, and is a little off beyond 2^24; the target is exact")
 		}
 		pair(o)(c)
 	}

@@ -730,6 +730,47 @@ func TestSegmentsForOpenVINO(t *testing.T) {
 	}
 }
 
+// TestDiffers holds that a note tells answers that differ from another form with the same ones, and that none is made where the runtime stays.
+func TestDiffers(t *testing.T) {
+	toInteger := oneNode(onnxModel, "Cast", 13, attributes{"to": int64(6)}, 1, in(garner.F32, 3))
+	ofIR := oneNode(irModel, "Convert", 1, attributes{"destination_type": "i32"}, 1, in(garner.F32, 3))
+	nan := oneNode(irModel, "Greater", 1, nil, 1, in(garner.F32, 3), in(garner.F32, 3))
+	less := oneNode(irModel, "Less", 1, nil, 1, in(garner.I32, 3), in(garner.I32, 3))
+	tile := oneNode(tensorflowModel, "Tile", 0, nil, 1, in(garner.F32, -1), in(garner.I32, 1))
+	offsets := oneGather(irModel, "EmbeddingBagOffsetsSum", 3, nil, in(garner.F32, -1, 3), in(garner.I64, -1), in(garner.I64, -1))
+	sum := oneNode(tensorflowModel, "SparseSegmentSum", 0, nil, 1, in(garner.F32, -1, 3), in(garner.I32, -1), in(garner.I32, -1))
+	sum.Graph.Nodes[0].Operator = "tensorflow.sparse_segment_sum"
+	for name, tt := range map[string]struct {
+		m         *model.Model
+		onnx, xml string // the kinds of its notes but "guarded"
+	}{
+		"ONNX to integers":      {toInteger, "", "differs"},
+		"IR to integers":        {ofIR, "differs", ""},
+		"Greater of a NaN":      {nan, "replaced", "replaced"},
+		"integers beyond 2^24":  {less, "differs", ""},
+		"repeats":               {tile, "", "differs"},
+		"offsets":               {offsets, "differs", ""},
+		"denormals of segments": {sum, "differs", "differs"},
+	} {
+		for extension, want := range map[string]string{".onnx": tt.onnx, ".xml": tt.xml} {
+			report, err := convert.File(t.Context(), tt.m, filepath.Join(t.TempDir(), "out"+extension), convert.Options{})
+			if err != nil {
+				t.Errorf("%s to %s: %v", name, extension, err)
+				continue
+			}
+			var kinds []string
+			for _, n := range report.Notes {
+				if n.Kind != "guarded" {
+					kinds = append(kinds, n.Kind)
+				}
+			}
+			if got := strings.Join(kinds, " "); got != want {
+				t.Errorf("%s to %s: %q; want %q: %v", name, extension, got, want, report.Notes)
+			}
+		}
+	}
+}
+
 // TestShortVectors notes where OpenVINO reads other memory by an index outside, and the target does not.
 func TestShortVectors(t *testing.T) {
 	for _, tt := range []struct {
@@ -894,6 +935,35 @@ func TestHalves(t *testing.T) {
 			} else if tt.want == "" && alike(t, fmt.Sprint(tt.ops), m, open(t, out)) == 0 {
 				t.Errorf("%v: nothing was compared", tt.ops)
 			}
+		}
+	}
+}
+
+// TestHalvesOfCodes refuses, without Lossy, arithmetic with f16 that a gather decodes or a cast rounds, and takes that of integers of 8 bits.
+func TestHalvesOfCodes(t *testing.T) {
+	f16 := attributes{"destination_type": "f16"}
+	table := func(d garner.DType, zero any) *model.Model {
+		return compressedModel("f16", "f16", 0, in(garner.I64, -1), codes(t, d, 5, 20), scales(garner.F16, 5, 1), zero, nil)
+	}
+	const second = "Add computes with f16 that a node before computed"
+	for name, tt := range map[string]struct {
+		m    *model.Model
+		want string
+	}{
+		"4 bits":            {table(garner.U4, garner.Of([]uint8{8})), second},
+		"4 bits with signs": {table(garner.I4, nil), second},
+		"8 bits":            {table(garner.U8, nil), second},
+		"of f32":            {oneNode(irModel, "Convert", 1, f16, 1, in(garner.F32, 3)), second},
+		"of i16":            {oneNode(irModel, "Convert", 1, f16, 1, in(garner.I16, 3)), second},
+		"of i8":             {oneNode(irModel, "Convert", 1, f16, 1, in(garner.I8, 3)), ""},
+	} {
+		g := tt.m.Graph
+		last, out := g.Outputs[0].Value, &model.Value{Name: "sum", Spec: garner.SpecOfRank(garner.Invalid, garner.AnyDim)}
+		out.From = &model.Node{Name: "add", At: "node add", Op: "Add", Version: 1, Inputs: []*model.Value{last, last}, Outputs: []*model.Value{out}}
+		g.Nodes, g.Outputs[0].Value = append(g.Nodes, out.From), out
+		_, err := convert.File(t.Context(), tt.m, filepath.Join(t.TempDir(), "out.onnx"), convert.Options{})
+		if tt.want == "" && err != nil || tt.want != "" && (!errors.Is(err, convert.ErrLossy) || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %v; want %q", name, err, tt.want)
 		}
 	}
 }

@@ -623,7 +623,7 @@ func (p *program) tiled(x, repeats *value) *value {
 	if list, ok := repeats.integers(); !ok {
 		repeats = p.two(opMax, repeats, p.number(repeats.spec.DType, 0))
 		if p.options.runtime != openVINO {
-			p.note("replaced", "a repeat below 0, which %s refuses, is 0 here", p.options.runtime)
+			p.note("differs", "a repeat below 0, which %s refuses, is 0 here", p.options.runtime)
 		}
 	} else if slices.ContainsFunc(list, func(n int64) bool { return n < 0 }) {
 		p.fail(garner.ErrShape, "its repeats are %v; they must be 0 and more", list)

@@ -71,13 +71,15 @@ func (c *Comparison) not(feeds int, format string, args ...any) {
 	c.Not = append(c.Not, Not{fmt.Sprintf(format, args...), feeds, format})
 }
 
-// said is the text of an error without the place, for a reason.
+// said is the text of an error without the place, for a reason, and without what a caller of run can give: a comparison makes its
+// feeds itself.
 func said(err error) string {
 	var at *model.Error
 	if errors.As(err, &at) {
 		err = at.Err
 	}
-	return strings.TrimPrefix(err.Error(), "garner: ")
+	text, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "garner: "), "; give ")
+	return text
 }
 
 // runMemory is how many bytes the tensors of a run may take that compares two models.

@@ -20,7 +20,7 @@ func (p *program) scatter(data, indices, updates *value, axis int, from policy) 
 		p.fail(garner.ErrDType, "its indices are %s; they must be i32 or i64", indices.spec)
 	}
 	if p.err == nil && from.outside == undefined {
-		p.note("replaced", "OpenVINO writes to other memory for an index before its axis; it is %s here", map[Outside]string{Keep: "refused", Clamp: "clamped", AsIs: "what the target makes of it"}[p.options.Outside])
+		p.note("differs", "OpenVINO writes to other memory for an index before its axis; it is %s here", map[Outside]string{Keep: "refused", Clamp: "clamped", AsIs: "what the target makes of it"}[p.options.Outside])
 	}
 	var noted *lookup
 	// As gathers have it, without the policy zeros.

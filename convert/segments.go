@@ -61,7 +61,7 @@ func segmentReduction(how garner.Reduction) func(g *call) {
 		if dtype.IsFloat() {
 			rows = g.cast(rows, garner.F32)
 			if dtype != garner.F16 { // whose denormals are none of f32
-				g.note("replaced", "TensorFlow takes denormal terms, sums and means of two terms and more for 0, and %s does not", g.target.runtime)
+				g.note("differs", "TensorFlow takes denormal terms, sums and means of two terms and more for 0, and %s does not", g.target.runtime)
 			}
 		}
 		g.set(g.cast(s.reduce(rows, how), dtype))

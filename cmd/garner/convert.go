@@ -64,7 +64,8 @@ ReduceMin but of small integers, ArgMax and ArgMin of floats, the least and grea
 between formats, a Slice with a negative step whose ends are computed, and for OpenVINO a Slice whose starts, ends, axes or steps come from an input of i64. So is a denormal f32 in a constant, between OpenVINO, which takes it for 0, and other formats; of
 numbers that come at run time nothing is known: TensorFlow's bags and arithmetic take denormals for 0, and the target computes with them; a constant with one that comes to them is refused. OpenVINO computes every i64 as i32: an index of 2^32+1 is 1 before any guard sees it.
 
-What was guarded, replaced, renamed and dropped (names of dims, which an IR lacks) is printed on
+What was guarded, replaced (by another form with the same answers), renamed and dropped (names of dims, which an IR lacks), and
+what differs (the target answers otherwise for some inputs, as for an index whose row is other memory in OpenVINO), is printed on
 standard error, and on how many feeds source and target were compared, unless --quiet. The file beside OUT is replaced only where the old OUT refers to it,
 and no other model in its folder, those in it and the one above does;
 of two that write to one OUT at a time, the later is refused. OUT and the
@@ -74,7 +75,7 @@ refusals, on feeds with indices of every axis, negative ones and ones outside, w
 
 --json prints one object instead: {model, format, target, outside, files, nodes, guarded, notes,
 compared}. files are those that were written, nodes those of the target, and guarded counts the gathers
-with a guard; a note has {kind, node, op, text}, and compared has the feeds {answered, refused, clamped, not}:
+with a guard; a note has {kind, node, op, text}, of the kinds guarded, unguarded, replaced, differs, lossy, renamed and dropped, and compared has the feeds {answered, refused, clamped, not}:
 answered and refused by both, clamped where the source refuses and the target answers, and
 {feeds, reason} of those that were not compared. With --outside as-is, lint is what "garner lint
 --format json" prints for the target's runtime.
@@ -112,7 +113,7 @@ func (p *program) convertCommand() *cobra.Command {
 	flags.StringVar(&f.outside, "outside", convert.Keep.String(), "what becomes of an index outside: keep, clamp or as-is")
 	flags.StringVar(&f.defaults, "defaults", convert.DefaultsKept.String(), "what becomes of an input with a default: keep, input or constant")
 	flags.BoolVar(&f.lossy, "lossy", false, "accept nodes that the target computes less exactly; each is named")
-	flags.BoolVar(&f.quiet, "quiet", false, "do not print what was guarded and replaced")
+	flags.BoolVar(&f.quiet, "quiet", false, "do not print what was guarded and replaced, and what differs")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object on standard output, and no notes beside it")
 	addOpening(cmd, &f.opening)
 	_ = cmd.RegisterFlagCompletionFunc("defaults", cobra.FixedCompletions([]string{"keep", "input", "constant"}, cobra.ShellCompDirectiveNoFileComp))
