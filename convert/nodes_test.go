@@ -1003,7 +1003,7 @@ func TestAsOpenVINO(t *testing.T) {
 	}{
 		{then(pairs(f32), "Negative", 1, nil), "the negative of 0 is 0 or -0"},
 		{then(pairs(f32), "Multiply", 1, nil, tenth), "where a zero may have another sign"},
-		{then(then(pairs(f32), "Multiply", 1, nil, garner.Of([]float32{1, 2, 3, 4})), "Add", 1, nil, garner.Of([]float32{1, 2, 3, 4})), "a product and a sum in one step"},
+		{then(then(pairs(f32), "Multiply", 1, nil, garner.Of([]float32{1, 2, 3, 4}, 4)), "Add", 1, nil, garner.Of([]float32{1, 2, 3, 4}, 4)), "a product and a sum in one step"},
 		{then(pairs(garner.U8), "Divide", 1, nil, garner.Of([]uint8{3})), "a quotient of u8 to the nearest"},
 		{then(pairs(i32), "Multiply", 1, nil, garner.Of([]int32{3})), ""},
 		{then(pairs(f32), "Add", 1, nil, tenth), ""},

@@ -864,7 +864,7 @@ def add_stays():
         if not guarded or d not in (np.float32, np.float16, np.float64, np.int8, np.uint8):
             made.update({"div": opset1.divide(g(), c(some)), "divadd": opset1.add(opset1.divide(g(), c(some)), c(1))})
         if floats or np.iinfo(d).min < 0:
-            made.update({"negative": opset1.negative(g()), "abs": opset1.absolute(g()), "negadd": opset1.add(opset1.negative(g()), c(some))})
+            made.update({**({} if guarded and floats else {"negative": opset1.negative(g())}), "abs": opset1.absolute(g()), **({} if guarded and floats else {"negadd": opset1.add(opset1.negative(g()), c(some))})})
         if floats:
             made.update({"nan": opset10.is_nan(g()), "quotient": opset1.divide(g(), g())})
         else:
