@@ -36,7 +36,7 @@ func (c *call) extreme(o op, x *value, axes []int64, keep bool) *value {
 		c.fail(garner.ErrDType, "%s of %s is not converted; that of integers but u64, f32 and f64 is", c.node.Op, dtype)
 		return x
 	case dtype.Bits() >= 32:
-		if ir {
+		if ir && !x.ofBool() {
 			c.lossy("OpenVINO compares integers as f32, which does not tell those beyond 2^24 apart")
 		}
 		if dtype == garner.U32 {
@@ -58,6 +58,11 @@ func (c *call) extreme(o op, x *value, axes []int64, keep bool) *value {
 	}
 	made := c.add(&node{op: o, in: []*value{c.cast(x, wide)}, list: slices.Clone(axes), flag: keep, kept: c.keeps()}, wide)
 	return c.cast(made, dtype)
+}
+
+// ofBool reports whether v is a conversion of bool, whose 0 and 1 f32 tells apart.
+func (v *value) ofBool() bool {
+	return v.from != nil && v.from.op == opCast && v.from.in[0].spec.DType == garner.Bool
 }
 
 // argExtremeOf converts ArgMax and ArgMin: of the positions of elements that are equal to the

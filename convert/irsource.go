@@ -62,9 +62,9 @@ var irSource = &origin{
 		"Split":                 irSplit,
 		"VariadicSplit":         irVariadicSplit,
 		"Select":                irBroadcasts(whereOf),
-		"Clamp":                 irStays(irClamp),
-		"Floor":                 irStays(irRound),
-		"Ceiling":               irStays(irRound),
+		"Clamp":                 irClamp,
+		"Floor":                 irRound,
+		"Ceiling":               irRound,
 		"Negative":              irStays(negOf),
 		"Add":                   irBroadcasts(pair(opAdd)),
 		"Subtract":              irBroadcasts(pair(opSub)),
@@ -83,7 +83,7 @@ var irSource = &origin{
 		"LogicalAnd":            irBroadcasts(pair(opAnd)),
 		"LogicalOr":             irBroadcasts(pair(opOr)),
 		"LogicalXor":            irBroadcasts(pair(opXor)),
-		"LogicalNot":            irStays(irNot(opNot)),
+		"LogicalNot":            irNot(opNot),
 		"BitwiseAnd":            irBroadcasts(irBits(opBitAnd, opAnd)),
 		"BitwiseOr":             irBroadcasts(irBits(opBitOr, opOr)),
 		"BitwiseXor":            irBroadcasts(irBits(opBitXor, opXor)),
@@ -193,13 +193,25 @@ func irStays(then func(c *call)) func(c *call) {
 		for i := range in {
 			in[i] = c.in(i)
 		}
-		to, moved := c.node.Outputs, func(d garner.DType) bool { return c.target.takes(opIdentity, d) }
-		if !c.keeps() || len(to) != 1 || to[0] == nil || !moved(to[0].Spec.DType) || slices.ContainsFunc(in, func(v *value) bool { return !moved(v.spec.DType) }) {
+		to, moved := c.resultOf(in), func(d garner.DType) bool { return c.target.takes(opIdentity, d) }
+		if !c.keeps() || len(c.node.Outputs) != 1 || !moved(to) || slices.ContainsFunc(in, func(v *value) bool { return !moved(v.spec.DType) }) {
 			then(c)
 			return
 		}
-		c.set(c.keep(to[0].Spec.DType, in...))
+		c.set(c.keep(to, in...))
 	}
+}
+
+// resultOf gives the dtype of the result of a node that stays.
+func (c *call) resultOf(in []*value) garner.DType {
+	switch c.node.Op {
+	case "Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "IsNaN":
+		return garner.Bool
+	}
+	if len(in) == 0 {
+		return garner.Invalid
+	}
+	return in[len(in)-1].spec.DType // a Select has its condition first
 }
 
 // keep makes the source's own node. What it notes is of a guard before the node, or of dims that raised moves.
@@ -212,6 +224,11 @@ func (c *call) keep(dtype garner.DType, in ...*value) *value {
 		o = opSelect
 	}
 	own := func(in ...*value) *value { return c.add(&node{op: o, in: in, kept: true}, dtype) }
+	if len(in) == 1 && c.node.Op == "Negative" && in[0].spec.DType.IsFloat() && in[0].waits() {
+		if _, known := in[0].spec.Shape(); known {
+			c.lossy("the negative of 0 is 0 or -0 in OpenVINO by whether it knows all dims, which it does not behind the guard of a gather")
+		}
+	}
 	if len(in) != 2 || c.err != nil {
 		return own(in...)
 	}
@@ -233,7 +250,9 @@ func (c *call) keep(dtype garner.DType, in ...*value) *value {
 			c.zeros(opSub, a, b)
 		}
 	case "Multiply":
-		c.zeros(opMul, a, b)
+		if d.IsFloat() {
+			c.zeros(opMul, a, b)
+		}
 	case "Divide":
 		if d.IsFloat() {
 			c.zeros(opDiv, a, b)
@@ -426,10 +445,12 @@ func irRound(c *call) {
 		c.fail(garner.ErrDType, "%s of %s is not converted; that of integers is", c.node.Op, d)
 		return
 	}
-	if d := c.in(0).spec.DType; d.Bits() >= 32 {
-		c.note("differs", "OpenVINO rounds %s as f32, and is a little off beyond 2^24; the target is exact", d)
-	}
-	c.set(c.one(opIdentity, c.in(0)))
+	irStays(func(c *call) {
+		if d := c.in(0).spec.DType; d.Bits() >= 32 {
+			c.note("differs", "OpenVINO rounds %s as f32, and is a little off beyond 2^24; the target is exact", d)
+		}
+		c.set(c.one(opIdentity, c.in(0)))
+	})(c)
 }
 
 // irDivide rounds quotients of integers as OpenVINO's CPU plugin does, which seldom asks m_pythondiv.

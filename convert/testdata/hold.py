@@ -855,7 +855,7 @@ def add_stays():
         some = 0.3 if floats else 3
         t = lambda: opset1.transpose(g(), K([1, 0]))
         made = {
-            "add": opset1.add(g(), c(some)), "addrow": opset1.add(g(), c(row)), "moved": opset1.add(t(), c(some)), "sub": opset1.subtract(g(), c(some)), "mulrow": opset1.multiply(g(), c(row)), "divrow": opset1.divide(g(), g()),
+            "add": opset1.add(g(), c(some)), "addrow": opset1.add(g(), c(row)), "moved": opset1.add(t(), c(some)), "sub": opset1.subtract(g(), c(some)), "mulrow": opset1.multiply(g(), c(row)),
             "min": opset1.minimum(g(), c(some)), "max": opset1.maximum(g(), c(row)), "less": opset1.less(g(), c(some)), "greater": opset1.greater(g(), c(some)), "atleast": opset1.greater_equal(g(), c(row)), "equal": opset1.equal(g(), c(row)),
             "differs": opset1.not_equal(g(), c(some)), "select": (lambda v: opset1.select(opset1.greater(v, c(some)), v, c(row)))(g()), "sign": opset1.sign(g()),
         }
@@ -863,15 +863,12 @@ def add_stays():
             made.update({"minus": opset1.subtract(c(0), g()), "mul": opset1.multiply(g(), c(some)), "muladd": opset1.add(opset1.multiply(g(), c(row)), c(row[::-1])), "onemuladd": opset1.add(opset1.multiply(g(), c(some)), c(7)), "mulself": (lambda v: opset1.add(opset1.multiply(v, v), v))(g()), "mulsub": opset1.subtract(opset1.multiply(t(), c(some)), c(7))})
         if not guarded or d not in (np.float32, np.float16, np.float64, np.int8, np.uint8):
             made.update({"div": opset1.divide(g(), c(some)), "divadd": opset1.add(opset1.divide(g(), c(some)), c(1))})
-        if guarded and d in (np.int8, np.uint8):
-            del made["divrow"]
         if floats or np.iinfo(d).min < 0:
-            made.update({"negative": opset1.negative(g()), "abs": opset1.absolute(g()), "negadd": opset1.add(opset1.negative(g()), c(some))})
+            made.update({**({} if guarded and floats else {"negative": opset1.negative(g())}), "abs": opset1.absolute(g()), **({} if guarded and floats else {"negadd": opset1.add(opset1.negative(g()), c(some))})})
         if floats:
-            made["nan"] = opset10.is_nan(g())
+            made.update({"nan": opset10.is_nan(g()), "quotient": opset1.divide(g(), g())})
         else:
             made.update({"clamp": opset1.clamp(g(), -2.5, 30.5), "mod": opset1.mod(g(), c(some)), "floormod": opset1.floor_mod(g(), c(some)), "floor": opset1.floor(g()), "ceiling": opset1.ceiling(g()), "and": opset13.bitwise_and(g(), c(6)), "not": opset13.bitwise_not(g()), "wide": opset1.convert(opset1.add(g(), c(some)), "f32")})
-            del made["divrow"]
         if d not in (np.float16, np.uint64):
             made.update({"most": opset1.reduce_max(g(), K([1]), True), "least": opset1.reduce_min(g(), K([0, 1])), "columns": opset1.reduce_max(g(), K([-2]))})
         if d in (np.float32, np.float64, np.int32, np.int64):
