@@ -3,7 +3,6 @@ package convert
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
@@ -301,7 +300,7 @@ func (p *program) node(n *model.Node, from *origin) {
 	case n.IsGather():
 		convert := from.gathers[n.Operator]
 		if convert == nil {
-			p.fail(ErrUnsupported, "%s is not converted to %s%s", n.Operator, p.target.name, instead(n.Operator))
+			p.fail(ErrUnsupported, "%s is not converted to %s%s", n.Operator, p.target.name, p.instead(n))
 			return
 		}
 		if _, err := operators.InferNode(n); err != nil { // a call that its operator refuses
@@ -314,7 +313,7 @@ func (p *program) node(n *model.Node, from *origin) {
 		}
 		convert(c)
 	case n.Domain != "" || from.nodes[n.Op] == nil:
-		p.fail(ErrUnsupported, "%s is not converted; gathers are, and the operators around them that \"garner run\" runs", names(n))
+		p.fail(ErrUnsupported, "%s is not converted; gathers are, and the operators around them that \"garner run\" runs%s", names(n), p.instead(n))
 		return
 	default:
 		if g := run.LeavesZeros(n); g != nil && from.runtime == openVINO && p.crosses(openVINO) && p.zeroed[g] {
@@ -353,15 +352,6 @@ func (p *program) node(n *model.Node, from *origin) {
 			made.dimNames = v.DimNames
 		}
 	}
-}
-
-// instead says what can be written in the place of a gather that is not converted.
-func instead(operator string) string {
-	name := strings.ToLower(operator)
-	if slices.ContainsFunc([]string{"embeddingbag", "embedding_bag", "segment", "sparse"}, func(part string) bool { return strings.Contains(name, part) }) {
-		return ": runtimes add the rows of a bag in orders of their own; gather the rows, and add them by a reduction behind that"
-	}
-	return ""
 }
 
 func names(n *model.Node) string {

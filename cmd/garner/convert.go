@@ -30,8 +30,9 @@ refused by name, before a byte is written, and so are a dtype that the target's 
 branches that the model chooses, and loops. Bags are those of OpenVINO (for ONNX of f32 and i32),
 and TensorFlow's SparseSegmentSum, Mean and SqrtN, which the target adds in the order in which
 TensorFlow's CPU does: of f32 and f16, and sums of i32, for ONNX of bf16 and sums of i64 too.
-SqrtN is for ONNX alone. The Unique that tf.nn.embedding_lookup_sparse makes is refused: export a
-tf.sparse.segment_mean of the table, the ids and the segment ids.
+SqrtN is for ONNX alone. The Unique that tf.nn.embedding_lookup_sparse makes is refused: export
+tf.sparse.segment_sum, segment_mean or segment_sqrt_n, by its combiner, of the table, the ids and the
+segment ids, whose answers are the same.
 
 --outside says what becomes of an index outside of its axis:
   keep    the target refuses it, or answers it, where the source's runtime does: guards in the graph
