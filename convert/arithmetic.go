@@ -158,10 +158,12 @@ func (p *program) zeros(o op, a, b *value) {
 		return
 	}
 	_, known := inferred(&node{op: o, in: []*value{a, b}}).Shape()
+	waits := p.target == irTarget && (a.waits() || b.waits())
+	difference, product := o == opSub && a.oneConstant() && !a.nonZero(), (o == opMul || o == opDiv) && (a.oneConstant() || b.oneConstant())
 	switch {
-	case o == opSub && a.oneConstant() && !a.nonZero():
+	case difference:
 		p.lossy("0 less 0 may be -0 in OpenVINO, and is 0 elsewhere")
-	case (o == opMul || o == opDiv) && !known && (a.oneConstant() || b.oneConstant()):
+	case product && (!known || waits):
 		p.lossy("a product with one number that is -0 becomes 0 in OpenVINO, which does not know all dims")
 	}
 }
@@ -186,6 +188,7 @@ func (p *program) narrows(dtype garner.DType) {
 func (p *program) real(o op, a, b *value) *value {
 	p.rounds(string(o), a, b)
 	p.zeros(o, a, b)
+	p.joins(o, a, b)
 	ir := p.target == irTarget || p.options.runtime == openVINO
 	if p.options.runtime == tensorFlow && (a.sums() || b.sums()) {
 		p.lossy("TensorFlow's optimiser changes the order of sums and of products of floats")

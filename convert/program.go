@@ -212,6 +212,36 @@ func (p *program) lossy(format string, args ...any) {
 	p.inexact = "the target computes less exactly"
 }
 
+// crosses reports whether exactly one of source and target is run by a runtime: what it answers otherwise than others
+// then changes. Where it runs both, the answers stay what they are.
+func (p *program) crosses(runtime string) bool {
+	return (p.options.runtime == runtime) != (p.target.runtime == runtime)
+}
+
+// waits reports whether a value is behind the guard of a gather in OpenVINO IR, where OpenVINO knows no dims.
+func (v *value) waits() bool {
+	return v.upstream(func(v *value) bool { return v.from != nil && v.from.guards && v.from.op == opTile })
+}
+
+// upstream reports whether is holds for v or for a value that it is computed of.
+func (v *value) upstream(is func(v *value) bool) bool {
+	seen := map[*value]bool{}
+	todo := []*value{v}
+	for len(todo) > 0 {
+		v := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		switch {
+		case seen[v]:
+		case is(v):
+			return true
+		case v.from != nil:
+			todo = append(todo, v.from.in...)
+		}
+		seen[v] = true
+	}
+	return false
+}
+
 // add makes a node, with the dtype of its output.
 func (p *program) add(n *node, dtype garner.DType) *value {
 	n.origin, n.guards = p.at, p.guarding
@@ -295,6 +325,7 @@ func (p *program) two(o op, a, b *value) *value {
 		dtype = garner.Bool
 	default:
 		if p.target == irTarget {
+			a, b = p.plain(o, a, b)
 			return p.raised(a, b, func(a, b *value) *value { return p.add(&node{op: o, in: []*value{a, b}}, dtype) })
 		}
 	}
