@@ -186,6 +186,7 @@ func (p *program) narrows(dtype garner.DType) {
 func (p *program) real(o op, a, b *value) *value {
 	p.rounds(string(o), a, b)
 	p.zeros(o, a, b)
+	p.joins(o, a, b)
 	ir := p.crosses(openVINO)
 	if p.options.runtime == tensorFlow && (a.sums() || b.sums()) {
 		p.lossy("TensorFlow's optimiser changes the order of sums and of products of floats")

@@ -22,6 +22,10 @@ func (p *program) limits(n *node) {
 		if !n.in[3].held() {
 			p.fail(ErrUnsupported, "the axes of its Slice are computed, which ends OpenVINO's process; make them constant")
 		}
+		p.backward(n)
+	case opMul:
+		p.codes(n)
+		p.broadcastable(n)
 	case opGather, opGatherND:
 		p.emptyIndices(n.op, n.in[1])
 	case opNonZero:
@@ -46,6 +50,28 @@ func (p *program) emptyIndices(o op, indices *value) {
 		p.fail(ErrUnsupported, "its indices %s have no elements, and OpenVINO ends its process where it loads them beside data whose other dims it does not know; declare these", indices.spec)
 	case indices.held() && slices.ContainsFunc(dims[none:], func(d int) bool { return d > 1 }):
 		p.fail(ErrUnsupported, "its constant indices %s have no elements, which ends OpenVINO's process where it loads them", indices.spec)
+	}
+}
+
+// backward refuses a Slice with a negative step from one element before the end to it or to one behind it, of an axis
+// whose length is not known: OpenVINO takes the result for one without elements, which it is not where the axis is shorter.
+func (p *program) backward(n *node) {
+	starts, ok := n.in[1].integers()
+	ends, also := n.in[2].integers()
+	axes, known := n.in[3].integers()
+	steps, stepped := n.in[4].integers()
+	rank, ranked := n.in[0].rank()
+	if !ok || !also || !known || !stepped || !ranked || len(starts) != len(ends) || len(starts) != len(axes) || len(starts) != len(steps) {
+		return
+	}
+	for i, a := range axes {
+		if a < 0 {
+			a += int64(rank)
+		}
+		if _, exact := n.in[0].dim(int(a)); steps[i] < 0 && starts[i] <= ends[i] && ends[i] < -1 && (!exact || n.in[0].waits()) {
+			p.fail(ErrUnsupported, "its Slice goes backward from %d to %d along an axis whose length is not known, of which OpenVINO takes no element, also where the axis is shorter; declare the length", starts[i], ends[i])
+			return
+		}
 	}
 }
 

@@ -77,6 +77,7 @@ func TestOpenVINOLimits(t *testing.T) {
 		{oneNode(onnxModel, "Reshape", 13, nil, 1, garner.Of([]float32{1, 2}, 2, 1), in(i64, 2)), "= Equal i64[2] i64[]; Convert bool[2]; Convert i32[2]; Select bool[2] i64[2] i64[2]; Reshape f32[2,1] i64[2]"},
 		{oneNode(onnxModel, "Squeeze", 13, nil, 1, in(f32, 1, 3, 1)), "= Squeeze f32[1,3,1] i64[2]"},
 		{oneNode(onnxModel, "Squeeze", 13, nil, 1, in(f32, 2, 3)), "= Reshape f32[2,3] i64[2]"},
+		{oneNode(onnxModel, "Slice", 13, nil, 1, in(f32, -1), whole(-5), whole(-5), whole(0), whole(-1)), "goes backward from -5 to -5"},
 		{oneNode(onnxModel, "Identity", 13, nil, 1, in(f32)), "= Reshape f32[] i64[0]"},
 		{beside("Maximum", 1, 1, 1), "its second input is one number of 3 dims, and its first has 2"},
 		{beside("Less", 1, 1, 1), "="},

@@ -180,6 +180,7 @@ type node struct {
 	mode        string
 	kept        bool        // OpenVINO IR has it as the source's node is, attributes and all
 	guards      bool        // it is a part of a gather: its guard, or what the target makes of it
+	waits       bool        // it is behind the guard of a gather, or its repeat: see value.waits
 	origin      *model.Node // the source's node that it is for
 }
 
@@ -289,32 +290,12 @@ func (p *program) crosses(runtime string) bool {
 func (p *program) keeps() bool { return p.target == irTarget && !p.crosses(openVINO) }
 
 // waits reports whether a value is behind the guard of a gather in OpenVINO IR, where OpenVINO knows no dims.
-func (v *value) waits() bool {
-	return v.upstream(func(v *value) bool { return v.from != nil && v.from.guards && v.from.op == opTile })
-}
-
-// upstream reports whether is holds for v or for a value that it is computed of.
-func (v *value) upstream(is func(v *value) bool) bool {
-	seen := map[*value]bool{}
-	todo := []*value{v}
-	for len(todo) > 0 {
-		v := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		switch {
-		case seen[v]:
-		case is(v):
-			return true
-		case v.from != nil:
-			todo = append(todo, v.from.in...)
-		}
-		seen[v] = true
-	}
-	return false
-}
+func (v *value) waits() bool { return v.from != nil && v.from.waits }
 
 // add makes a node, with the dtype of its output.
 func (p *program) add(n *node, dtype garner.DType) *value {
 	n.origin, n.guards = p.at, p.guarding
+	n.waits = n.guards && n.op == opTile || slices.ContainsFunc(n.in, func(v *value) bool { return v != nil && v.waits() })
 	n.out = &value{from: n}
 	if p.err != nil {
 		n.out.spec = garner.SpecOfRank(dtype, garner.AnyDim)
@@ -395,6 +376,7 @@ func (p *program) two(o op, a, b *value) *value {
 		dtype = garner.Bool
 	default:
 		if p.target == irTarget {
+			a, b = p.plain(o, a, b)
 			return p.raised(a, b, func(a, b *value) *value { return p.add(&node{op: o, in: []*value{a, b}}, dtype) })
 		}
 	}
