@@ -9,7 +9,7 @@ import pytest
 
 import garner
 
-ALARM = 180  # seconds of one test, behind which the process ends with a traceback
+ALARM = 1200  # seconds of one test, behind which the process ends with a traceback
 
 
 @pytest.fixture(autouse=True)

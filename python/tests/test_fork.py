@@ -12,7 +12,7 @@ from test_process import run
 TURNS = int(os.environ.get("GARNER_FORK_TURNS", "2"))  # of the tests that a race may fail
 
 FORK = textwrap.dedent("""
-def forked(f, *given, limit=60):
+def forked(f, *given, limit=300):
     pid = os.fork()
     if pid == 0:
         faulthandler.register(signal.SIGALRM, chain=True)  # not its watchdog, whose lock a fork leaves taken
@@ -146,7 +146,7 @@ def test_no_lock_of_cffi_is_taken_after_the_load(npy: Path) -> None:
         check()
         def child():
             garner._native.load()
-            assert garner._native.ffi._lock.acquire(timeout=1)
+            assert garner._native.ffi._lock.acquire(timeout=120)
             t = garner.Table(path); check(t)
             garner.take(np.ones((2000, 999)), np.zeros(1500, int), 0)
             for call in (lambda: garner.gather("onnx.Gather-13", np.arange(3), [3]), lambda: garner.gather("onnx.Gather-13", np.arange(3), [1], axis=4)):
@@ -221,10 +221,10 @@ def test_signals_of_children(npy: Path) -> None:
             raise SystemExit("no BrokenPipeError")
         def unignored(): plain('SIGPIPE')
         def interrupt():
-            try: os.kill(os.getpid(), signal.SIGINT); time.sleep(5)
+            try: os.kill(os.getpid(), signal.SIGINT); time.sleep(120)
             except KeyboardInterrupt: return
             raise SystemExit("no KeyboardInterrupt")
-        def sent(n): return lambda: (signal.signal(n, signal.SIG_DFL), os.kill(os.getpid(), n), time.sleep(5))
+        def sent(n): return lambda: (signal.signal(n, signal.SIG_DFL), os.kill(os.getpid(), n), time.sleep(120))
         def quiet(): faulthandler.enable(open(os.devnull, "w"))
         def both(*fs): return lambda: [f() for f in fs]
         nothing = lambda: None
@@ -296,7 +296,7 @@ def test_a_data_loader(npy: Path, tmp_path: Path, method: str, garner_first: boo
         s = rows.Rows(path)
         if {called}: check(s.table)
         want = torch.from_numpy(np.array(values[:90]))
-        loader = torch.utils.data.DataLoader(s, batch_size=10, num_workers=2, timeout=100, multiprocessing_context="{method}", persistent_workers=True)
+        loader = torch.utils.data.DataLoader(s, batch_size=10, num_workers=2, timeout=300, multiprocessing_context="{method}", persistent_workers=True)
         for _ in range(2):
             assert torch.equal(torch.cat(list(loader)), want)
         check(s.table)

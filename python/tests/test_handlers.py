@@ -130,7 +130,7 @@ def end(*given): raise Ended
 sys.unraisablehook = lambda told: None  # Python's word on what a handler raises in a fork's hook
 signal.signal(signal.SIGALRM, end)
 def answers(f):
-    x = threading.Thread(target=f, daemon=True); x.start(); x.join(90)
+    x = threading.Thread(target=f, daemon=True); x.start(); x.join(300)
     assert not x.is_alive(), "it hangs"
 """
 
@@ -143,11 +143,12 @@ def test_a_handler_that_raises_while_a_fork_runs(npy: Path, loaded: bool) -> Non
 import random
 if {loaded}: t = garner.Table(path); check(t)
 me, ended, statuses = os.getpid(), 0, []
-for turn in range(150):
+for turn in range(6000):
+    if turn >= 150 and ended > 20: break
     try:
         signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-4, 4e-3))
         pid = os.fork()
-        if pid == 0: signal.alarm(60); os._exit(check() if turn % 50 == 0 else 0)
+        if pid == 0: signal.alarm(300); os._exit(check() if turn % 50 == 0 else 0)
         status = os.waitpid(pid, 0)[1]
         if turn % 50 == 0: statuses.append(os.waitstatus_to_exitcode(status))
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -173,16 +174,24 @@ def test_a_fork_that_a_handler_keeps_from_waiting(npy: Path, where: str) -> None
         FORKING
         + f"""
 from garner import _native
-real, inside = _native.{where}, threading.Event()
+real, inside, go, began, cut = _native.{where}, threading.Event(), threading.Event(), [], []
 def slow():
     if threading.current_thread() is x:
-        with _native.ffi._lock: inside.set(); time.sleep(1)
+        with _native.ffi._lock: inside.set(); go.wait()
     return real()
+def end(*given):
+    if go.is_set(): return
+    signal.setitimer(signal.ITIMER_REAL, 0.1)  # again, until it came where the fork waits
+    if began: cut.append(1); raise Ended
+signal.signal(signal.SIGALRM, end)
+os.register_at_fork(before=lambda: began.append(1), after_in_parent=began.clear)
+os.register_at_fork(after_in_parent=go.set)  # the thread loads until the fork is made
 _native.{where} = slow
 x = threading.Thread(target=check); x.start()
 inside.wait()
 signal.setitimer(signal.ITIMER_REAL, 0.1)
 assert forked(check) == 0
+assert cut, "the fork did not wait"
 x.join(); check()
 answers(garner.operators); answers(lambda: forked(check))
 """,
@@ -224,11 +233,10 @@ os.remove("{slow}"); os.mkfifo("{slow}")
 def child():
     threading.Thread(target=lambda: slow[0], daemon=True).start()
     time.sleep(0.3)
-    for f in (lambda: check(t), check, lambda: forked(check, limit=60)): answers(f)
-    check(t); assert forked(lambda: check(t), limit=60) == 0  # one that waits for the FIFO has no end
+    for f in (lambda: check(t), check, lambda: forked(check, limit=200)): answers(f)
+    check(t); assert forked(lambda: check(t), limit=200) == 0  # one that waits for the FIFO has no end
     signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
-    try: slow[0]; raise SystemExit("it opened")
+    try: signal.setitimer(signal.ITIMER_REAL, 0.2); slow[0]; raise SystemExit("it opened")
     except Ended: pass
 assert forked(child) == 0
 """,
@@ -282,7 +290,8 @@ def test_texts_of_calls_that_end_are_freed(npy: Path, tmp_path: Path) -> None:
         def place():
             made = real(); places.append(made); return made
         garner._native.place_of_text = place
-        for turn in range(120):
+        for turn in range(3000):
+            if turn >= 120 and ended > 20: break
             try:
                 signal.setitimer(signal.ITIMER_REAL, random.uniform(0.2 * took, took)); garner.Table(strings); signal.setitimer(signal.ITIMER_REAL, 0)
             except Ended: ended += 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-LIMIT = 120  # seconds of a process, which only a hang takes
+LIMIT = 480  # seconds of a process, which only a hang takes
 
 HEAD = """
 import faulthandler, gc, multiprocessing, os, signal, sys, threading, time
@@ -22,7 +22,11 @@ exec("_moved = lambda *given: True", vars(garner._ops))  # no take beyond SMALL 
 np.random  # which NumPy imports at its first use: not in a thread that another forks beside
 path = sys.argv[1]
 values = np.load(path, mmap_mode="r")
-faulthandler.dump_traceback_later(100, exit=True)
+faulthandler.dump_traceback_later(450, exit=True)
+
+def in_garner(frame):  # whether a handler runs within a call of the package
+    while frame and os.path.dirname(frame.f_code.co_filename) != os.path.dirname(garner.__file__): frame = frame.f_back
+    return frame is not None
 
 def plain(name):  # a shell's job in the background inherits that some are ignored
     signal.signal(getattr(signal, name), signal.SIG_DFL) if name != "SIGKILL" else None
@@ -82,13 +86,13 @@ def test_fork(npy: Path, turn: int) -> None:
         for _ in range(6):
             pid = os.fork()
             if pid == 0:
-                signal.alarm(30)  # not faulthandler's watchdog, whose lock a fork leaves taken
+                signal.alarm(300)  # not faulthandler's watchdog, whose lock a fork leaves taken
                 ok = 1
                 try:
                     ok = 0 if check(t) == check() == 7 else 1
                     inner = os.fork()
                     if inner == 0:
-                        signal.alarm(30)
+                        signal.alarm(300)
                         os._exit(0 if check(t) == 7 else 1)
                     ok = ok or os.waitpid(inner, 0)[1]
                 finally:
@@ -114,7 +118,7 @@ def test_multiprocessing(npy: Path, tmp_path: Path, method: str) -> None:
         if __name__ == "__main__":
             check(shared)
             with multiprocessing.get_context("{method}").Pool(3) as p:
-                assert p.map_async(work, range(12)).get(60) == [14] * 12
+                assert p.map_async(work, range(12)).get(300) == [14] * 12
         """)
     )
     status, out, err = ended([sys.executable, str(script), str(npy)])
@@ -171,23 +175,31 @@ def test_interrupt(npy: Path, tmp_path: Path, how: str) -> None:
         ids = np.zeros(4000, int)  # 4 GB of result
         np.save("{tmp_path}/ids.npy", np.random.default_rng(0).integers(0, len(values), 4_000_000))
         check()
-        sent = []
-        def send():
-            time.sleep(0.3)
-            sent.append(time.perf_counter())
-            os.kill(os.getpid(), signal.SIGINT)
-        faulthandler.cancel_dump_traceback_later()
-        threading.Thread(target=send).start()
-        try:
-            if how == "take": garner.take(a, ids, 0)
-            if how == "lookup": garner.Table(path).lookup(np.random.default_rng(0).integers(0, len(values), 4_000_000))
-            if how == "file": garner.gather_file(path, "{tmp_path}/ids.npy", out)
-        except KeyboardInterrupt:
-            took = time.perf_counter() - sent[0]
-            print(took)
-            assert not os.path.exists(out)
-        else:
-            raise SystemExit("it ended before the signal")
+        many, ended = np.load("{tmp_path}/ids.npy"), False
+        def interrupt(number, frame):
+            came.append(1)
+            if in_garner(frame): signal.default_int_handler(number, frame)
+        signal.signal(signal.SIGINT, interrupt)
+        for delay in [0.3, 0.1, 0.03, 0.01] * 10:  # the call may not have begun, or have ended, where the signal comes
+            sent, came = [], []
+            def send():
+                time.sleep(delay)
+                sent.append(time.perf_counter())
+                os.kill(os.getpid(), signal.SIGINT)
+            x = threading.Thread(target=send); x.start()
+            try:
+                if how == "take": garner.take(a, ids, 0)
+                if how == "lookup": garner.Table(path).lookup(many)
+                if how == "file": garner.gather_file(path, "{tmp_path}/ids.npy", out)
+            except KeyboardInterrupt:
+                took, ended = time.perf_counter() - sent[0], True
+                assert not os.path.exists(out)
+            x.join()
+            while not came: time.sleep(0.001)
+            if ended: break
+            if os.path.exists(out): os.remove(out)
+        assert ended, "no signal came in the middle"
+        print(took)
         check()
         """,
         npy,
@@ -202,8 +214,7 @@ def test_a_handler_that_raises_and_one_that_does_not(npy: Path) -> None:
         ticks = []
         signal.signal(signal.SIGALRM, lambda *x: ticks.append(1))
         signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
-        assert garner.take(a, ids, 0).min() == 1
-        assert ticks
+        while not ticks: assert garner.take(a, ids, 0).min() == 1
         def fail(*x):
             signal.setitimer(signal.ITIMER_REAL, 0)  # a second one would be raised behind the first
             raise RuntimeError("in the middle")
@@ -227,11 +238,14 @@ def test_the_gil_is_released(npy: Path) -> None:
             while not done:
                 seen.append(1); time.sleep(0.001)
         x = threading.Thread(target=count); x.start()
-        time.sleep(0.05); before = len(seen)
-        garner.take(a, ids, 0)
-        during = len(seen) - before
+        most = 0
+        for turn in range(100):  # a busy machine may leave the other thread no core during one
+            before = len(seen)
+            garner.take(a, ids, 0)
+            most = max(most, len(seen) - before)
+            if most > 10: break
         done.append(1); x.join()
-        assert during > 10, during
+        assert most > 10, most
         """,
         npy,
     )
@@ -253,7 +267,7 @@ def test_a_data_loader(npy: Path) -> None:
         torch.set_num_threads(1)
         s = Set()
         check(s.table)
-        got = torch.cat(list(torch.utils.data.DataLoader(s, batch_size=10, num_workers=3, timeout=60)))
+        got = torch.cat(list(torch.utils.data.DataLoader(s, batch_size=10, num_workers=3, timeout=300)))
         assert (got.numpy() == values[:200]).all()
         """,
         npy,
@@ -352,7 +366,7 @@ def test_limits_are_errors(npy: Path, limit: str) -> None:
         for room in (32 << 20, 64 << 20, 100 << 20) if "{limit}" != "RLIMIT_FSIZE" else (0, 1 << 20):
             pid = os.fork()
             if pid == 0:
-                signal.alarm(60)
+                signal.alarm(300)
                 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
                 resource.setrlimit(resource.{limit}, (taken + room, taken + room))
                 try: garner.operators()

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -448,6 +447,9 @@ func TestStale(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
 	under, most := 0, 0
+	begun, answer := make(chan struct{}), make(chan struct{})
+	free := sync.OnceFunc(func() { close(answer) })
+	defer free()
 	s := answering(t, func(_ string, body []byte) (int, string) {
 		var r struct {
 			Ask  string
@@ -465,7 +467,12 @@ func TestStale(t *testing.T) {
 			under++
 			most = max(most, under)
 			mu.Unlock()
-			time.Sleep(2 * time.Second) // several calls are typed meanwhile
+			if r.Call.Data == "second" {
+				close(begun)
+			}
+			if r.Call.Data != "first" {
+				<-answer // several calls are typed meanwhile
+			}
 			mu.Lock()
 			under--
 			mu.Unlock()
@@ -480,8 +487,12 @@ func TestStale(t *testing.T) {
 	}).observe(document.getElementById("groups"), { childList: true })`))
 	for _, text := range []string{"second", "third", "fourth", "last"} {
 		p.do(chromedp.Evaluate[chromedp.Void](`data.value = ` + quoted(text) + `; data.dispatchEvent(new Event("input"))`))
-		time.Sleep(300 * time.Millisecond) // longer than typing waits for
+		p.wait(`location.hash.includes("data=` + text + `&")`) // typing has stood still, and the page has asked or put it behind
+		if text == "second" {
+			<-begun
+		}
 	}
+	free()
 	p.settled()
 	if seen := evaluate[[]string](p, `seen`); !slices.Equal(seen, []string{"last"}) {
 		t.Errorf("shown after the first: %q, want the last alone", seen)

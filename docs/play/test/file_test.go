@@ -167,7 +167,7 @@ func TestSlowFile(t *testing.T) {
 			if s == process {
 				select { // before the tab is closed, which would end it too
 				case <-ended:
-				case <-time.After(30 * time.Second):
+				case <-time.After(patience):
 					t.Error("the request with the file goes on after the file is closed")
 				}
 			}

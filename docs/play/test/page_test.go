@@ -14,6 +14,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
+// patience is how long what must come may take: only what never comes takes it.
+const patience = 4 * time.Minute
+
 // A page is a tab with the page. At the end of its test it fails the test for
 // errors on the console that are not forgiven.
 type page struct {
@@ -106,7 +109,7 @@ func (p *page) visit(fragment string) {
 
 func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		p.Fatal(err)
@@ -116,7 +119,7 @@ func (p *page) do(actions ...chromedp.Action[chromedp.Void]) {
 // evaluate evaluates an expression in the page; a promise, when it is kept.
 func evaluate[T any](p *page, expression string) T {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
@@ -128,7 +131,7 @@ func evaluate[T any](p *page, expression string) T {
 // wait waits until an expression is true.
 func (p *page) wait(expression string) {
 	p.Helper()
-	for range 1500 {
+	for until := time.Now().Add(patience); time.Now().Before(until); {
 		if evaluate[bool](p, "Boolean("+expression+")") {
 			return
 		}

@@ -126,8 +126,7 @@ func play(command string) (end func(), err error) {
 		os.Remove(out.Name())
 	}
 	address := regexp.MustCompile(`http://127\.0\.0\.1:[0-9]+/`)
-	for range 100 {
-		time.Sleep(100 * time.Millisecond)
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		text, err := os.ReadFile(out.Name())
 		if err != nil {
 			break

@@ -46,8 +46,8 @@ func TestTimes(t *testing.T) {
 				for id, seconds := range p.processorTime() {
 					taken += seconds - before[id]
 				}
-				if taken <= 0 {
-					t.Errorf("warm load of %s: the page took no processor time", tt.name)
+				if len(p.answers()) == 0 {
+					t.Errorf("warm load of %s: no answers", tt.name)
 				}
 				t.Logf("warm load of %s: first answer after %.0f ms, %.2f s of processor time", tt.name, evaluate[float64](p, `performance.getEntriesByName("answer")[0].startTime`), taken)
 			}
