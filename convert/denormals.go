@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/model"
@@ -55,11 +56,19 @@ func (p *program) loaded(ctx context.Context) error {
 // flushed notes the constants whose denormals TensorFlow computes with: it takes those for 0, and gives those that it moves
 // as they are, also through a negative and an absolute value.
 func (p *program) flushed(ctx context.Context) error {
+	asked := make(map[*value]bool) // whose elements a node computes with: other constants, such as large tables, are not read
+	for _, n := range slices.Backward(p.nodes) {
+		for _, v := range n.in {
+			if computes, passes := n.flushes(v.spec.DType); computes || passes && asked[n.out] {
+				asked[v] = true
+			}
+		}
+	}
 	of := make(map[*value]*value) // what has elements of a constant with a denormal one, and that constant
 	for _, n := range p.nodes {
 		for _, v := range n.in {
 			constant := of[v]
-			if d := v.spec.DType; v.held() && (d == garner.F32 || d == garner.F64 || d == garner.BF16) && p.denormal(ctx, v) {
+			if d := v.spec.DType; asked[v] && v.held() && (d == garner.F32 || d == garner.F64 || d == garner.BF16) && p.denormal(ctx, v) {
 				constant = v
 			}
 			if p.err != nil {
