@@ -239,6 +239,12 @@ func (c *call) keep(dtype garner.DType, in ...*value) *value {
 	}
 	made := c.raised(a, b, func(a, b *value) *value { return own(a, b) })
 	apart, waits := !made.from.kept, a.waits() || b.waits()
+	if _, known := made.spec.Shape(); waits && known && a.spec.DType.IsInteger() && a.spec.DType.Bits() <= 8 {
+		switch c.node.Op {
+		case "Add", "Subtract", "Multiply":
+			c.lossy("OpenVINO cuts off numbers of %s otherwise where it knows no dims, which it does not behind the guard of a gather", a.spec.DType)
+		}
+	}
 	switch d := a.spec.DType; c.node.Op {
 	case "Add", "Subtract":
 		for _, v := range in {
