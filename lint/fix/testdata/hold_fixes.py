@@ -158,6 +158,14 @@ def cases():
     yield Onnx("negative-tuples", "L.1", [N("GatherND", ["d", "i"], ["y"])], table, lambda d: nd(d, tuples), {"i": tuples})
     at = i64(0, -1, 2, -2, 1, -3).reshape(2, 3)
     yield Onnx("negative-elements", "L.1", [N("GatherElements", ["d", "i"], ["y"], axis=1)], {"d": Data((2, 3))}, lambda d: np.take_along_axis(d, at, 1), {"i": at})
+    # Of one element, whose dims OpenVINO drops where it joins sums of numbers.
+    open_table, open_vector = {"d": Data((5, 3), declared=["n", 3])}, {"d": Data((5,), declared=["n"])}
+    for n, one in (("1", i64(-1)), ("2", i64(-1).reshape(1, 1)), ("3", i64(-4).reshape(1, 1, 1))):
+        yield Onnx("negative-one-" + n, "L.1", g(), open_table, lambda d, one=one: d[one], {"i": one})
+        if one.ndim > 1:
+            yield Onnx("negative-one-tuple-" + n, "L.1", [N("GatherND", ["d", "i"], ["y"])], open_vector, lambda d, one=one: nd(d, one), {"i": one})
+    yield Onnx("negative-one-narrow", "L.1", g(axis=1), {"d": Data((5, 3), declared=[5, "n"])}, lambda d: d[:, [-3]], {"i": np.array([-3], np.int32)})
+    yield Onnx("negative-one-element", "L.1", [N("GatherElements", ["d", "i"], ["y"], axis=0)], open_vector, lambda d: d[[-1]], {"i": i64(-1)})
     # L.3: tuples.
     t = lambda **a: [N("GatherND", ["d", "i"], ["y"], **a)]
     low = [-5, -3]
@@ -245,6 +253,9 @@ def cases():
     for b in (1, 7, 8):
         yield Ir(f"ir-negative-{b}", "L.1", lambda d, b=b: ops[b](d, c(0, -1, -5), s(0)), table, lambda d: d[[0, -1, -5]], breaks="openvino" if b < 8 else "")
     yield Ir("ir-negative-tuples", "L.1", lambda d: opset8.gather_nd(d, opset8.constant(tuples)), table, lambda d: nd(d, tuples))
+    open_table = {"d": Data((5, 3), declared=[-1, 3])}
+    for n, one in (("1", i64(-1)), ("2", i64(-1).reshape(1, 1)), ("3", i64(-4).reshape(1, 1, 1))):
+        yield Ir("ir-negative-one-" + n, "L.1", lambda d, one=one: opset8.gather(d, opset8.constant(one), s(0)), open_table, lambda d, one=one: d[one])
     for b in (1, 7):
         yield Ir(f"ir-rows-{b}", "L.4", lambda d, i, b=b: ops[b](d, i, s(1)), {**table, "i": Index((2, 4), 0, 3, np.int32)}, lambda d, i: d[:, clamp(i, 0, 3)], bad=True)
     zeros = lambda d, i, n: np.where(((i >= -n) & (i < n)).reshape(i.shape + (1,) * (d.ndim - 1)), d[clamp(i, -n, n)], d.dtype.type(0))
