@@ -339,6 +339,9 @@ func clampIndices(m *mending) string {
 		m.indices = m.add(s)
 		m.say("the components of the indices are clamped to %s … %s", numbersText(least, false), numbersText(tops, false))
 	}
+	if was := m.spec(indices).DType; bags(m.operator.Name) && was == garner.I32 { // the bags' other integers have it too
+		m.indices = m.cast(m.indices, was)
+	}
 	m.clamped = true
 	if masked {
 		m.mask(x, e)
