@@ -147,7 +147,7 @@ func loneBatch(r *Rule, s *subject) error {
 // model without a rank is enough, whatever reads it.
 func unknownRanks(r *Rule, s *subject) error {
 	evidence := s.answers(r)
-	if s.operator.Name == blockQuantized && slices.Contains(s.runtimes, OpenVINO) { // which reads it as a Gather
+	if own := s.operator.Name; (own == blockQuantized || runtimeOf(own) == OpenVINO && bags(own)) && slices.Contains(s.runtimes, OpenVINO) { // which refuses such a model whatever gathers in it
 		evidence = answersOf(r.Evidence, func(operator string) bool { return operator == "openvino.Gather-8" })
 	}
 	for i, v := range []*model.Value{s.data, s.indices} {

@@ -418,9 +418,6 @@ def evidence():
         yield f"unknown-rank-{kind}-data", ["L.28"], op, Ir(make, [("d", five, None), ("i", i)]), want
         yield f"unknown-rank-{kind}-indices", ["L.28"], op, Ir(make, [("d", five), ("i", i, None)]), want
     yield "unknown-rank-beside", ["L.28"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"]), N("Relu", ["x"], ["z"])], [("d", five), ("i", pair), ("x", five, None)]), five[pair]
-    for name in ("offsets-3", "offsets-15", "packed-3", "packed-15", "segments-3"):
-        op, of = bag(name)
-        yield "unknown-rank-bag-" + name, ["L.28"], op, Ir(of.make, [("d", f32(5, 2), None), *of.inputs[1:]]), None
     codes = np.arange(80, dtype=np.uint8).reshape(5, 16)
     blocks = [N("GatherBlockQuantized", ["d", "i", "s"], ["y"], domain="com.microsoft", bits=8, block_size=16, gather_axis=0, quantize_axis=1)]
     yield "unknown-rank-quantised", ["L.28"], "com.microsoft.GatherBlockQuantized-1", Onnx(blocks, [("i", pair, None)], {"d": codes, "s": f32(5, 1)}), (codes.astype(np.float32) - 128)[pair] * f32(5, 1)[pair]
