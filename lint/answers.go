@@ -13,6 +13,9 @@ import (
 // operators.CallOf.
 const compressedGather = "openvino.compressed-gather"
 
+// blockQuantized is a gather of ONNX Runtime's own, which OpenVINO reads as a Gather of what the table is decoded to.
+const blockQuantized = "com.microsoft.GatherBlockQuantized-1"
+
 // outsideAnswers are the recorded answers to an index outside its axis.
 var outsideAnswers = slices.Concat(departed(func(g departures.Gather) (departures.Answer, string) { return g.Outside, g.OutsideCase }), []Evidence{
 	recorded("openvino.Gather-8", Zeros, "openvino-gather-8-past-end"),
@@ -173,7 +176,7 @@ func countsAsRun(operator string) bool {
 // zeroesOutside reports whether an operator's definition gives zeros for an index
 // outside; the others refuse it.
 func zeroesOutside(operator string) bool {
-	return operator == "openvino.Gather-8" || operator == compressedGather || operator == "com.microsoft.GatherBlockQuantized-1"
+	return operator == "openvino.Gather-8" || operator == compressedGather || operator == blockQuantized
 }
 
 // answersOf returns the answers of a list whose operators fit.

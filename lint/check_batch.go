@@ -146,9 +146,13 @@ func loneBatch(r *Rule, s *subject) error {
 // knows it, or an input of the model leaves the length of a tuple open. An input of the
 // model without a rank is enough, whatever reads it.
 func unknownRanks(r *Rule, s *subject) error {
+	evidence := s.answers(r)
+	if own := s.operator.Name; (own == blockQuantized || runtimeOf(own) == OpenVINO && bags(own)) && slices.Contains(s.runtimes, OpenVINO) { // which refuses such a model whatever gathers in it
+		evidence = answersOf(r.Evidence, func(operator string) bool { return operator == "openvino.Gather-8" })
+	}
 	for i, v := range []*model.Value{s.data, s.indices} {
 		if s.rankless(v) {
-			s.find(r, s.answers(r), "the rank of %s is not known", []string{"data", "the indices"}[i])
+			s.find(r, evidence, "the rank of %s is not known", []string{"data", "the indices"}[i])
 			return nil
 		}
 	}
@@ -160,9 +164,9 @@ func unknownRanks(r *Rule, s *subject) error {
 		}
 	}
 	if n := len(tuples); n > 0 && tuples[n-1] == openDim {
-		s.find(r, s.answers(r), "the indices are %s, so that the length of a tuple is not known", s.indices.Type())
+		s.find(r, evidence, "the indices are %s, so that the length of a tuple is not known", s.indices.Type())
 	} else if s.openInput != nil {
-		s.find(r, s.answers(r), "the rank of %s of the model is not known", s.comesFrom(s.openInput))
+		s.find(r, evidence, "the rank of %s of the model is not known", s.comesFrom(s.openInput))
 	}
 	return nil
 }

@@ -232,44 +232,52 @@ func firstDim(o Operand, m *mending) garner.Dim {
 	return garner.AnyDim
 }
 
-// ends gives the least index of each component and the greatest, as operands.
-func (m *mending) ends(d garner.DType) (low, high Operand, lengths []int64, why string) {
+// ends are the least index of each component and the greatest, and the length of its axis: operands where only a run
+// knows one, and numbers else.
+type ends struct {
+	low, high, length Operand
+	lengths           []int64 // nil where only a run knows one
+}
+
+// ends gives the ends of the indices, as integers of a dtype; or why it cannot.
+func (m *mending) ends(d garner.DType) (e ends, why string) {
 	dims, first := m.components()
 	if len(dims) == 0 {
-		return 0, 0, nil, "the length of a tuple is not known; declare it in the model"
+		return e, "the length of a tuple is not known; declare it in the model"
 	}
 	if m.operator.Kind != operators.GatherND && !bags(m.operator.Name) && !m.axisKnown {
-		return 0, 0, nil, "the axis is no constant, or counts from the end of data whose rank is not known; declare the rank in the model"
+		return e, "the axis is no constant, or counts from the end of data whose rank is not known; declare the rank in the model"
 	}
 	open := false
 	for _, dim := range dims {
 		switch {
 		case dim.Known() && dim.Min == 0:
-			return 0, 0, nil, "the axis has the length 0, so that every index is outside; decide what it is to read"
+			return e, "the axis has the length 0, so that every index is outside; decide what it is to read"
 		case dim.Known() && dim.Min > math.MaxInt32:
-			return 0, 0, nil, "the axis is longer than 2^31 - 1, which OpenVINO does not count; split the table"
+			return e, "the axis is longer than 2^31 - 1, which OpenVINO does not count; split the table"
 		}
 		open = open || !dim.Known()
 	}
 	if !open {
 		for _, dim := range dims {
-			lengths = append(lengths, int64(dim.Min))
+			e.lengths = append(e.lengths, int64(dim.Min))
 		}
-		return 0, 0, lengths, ""
+		return e, ""
 	}
 	if !m.spec(m.data).Rank.Known() && !m.wordsOf(ONNXRuntime) {
-		return 0, 0, nil, "the rank of data is not known; declare it in the model"
+		return e, "the rank of data is not known; declare it in the model"
 	}
 	at := make([]int, len(dims))
 	for i := range at {
 		at[i] = first + i
 	}
-	n := m.cast(m.lengths(m.data, len(at) == 1, at...), d)
-	low = m.scalar(d, 0)
+	e.length = m.cast(m.lengths(m.data, len(at) == 1, at...), d)
+	e.low = m.scalar(d, 0)
 	if countsFromEnd(m.operator.Name) {
-		low = m.binary(Taken, d, low, n)
+		e.low = m.binary(Taken, d, e.low, e.length)
 	}
-	return low, m.binary(Taken, d, n, m.scalar(d, 1)), nil, ""
+	e.high = m.binary(Taken, d, e.length, m.scalar(d, 1))
+	return e, ""
 }
 
 // clampIndices clamps the indices to the axes, once for all rules that ask for it.
@@ -299,15 +307,16 @@ func clampIndices(m *mending) string {
 	}
 	x := m.indices
 	d := m.spec(x).DType
-	low, high, lengths, why := m.ends(d)
+	e, why := m.ends(d)
 	if why != "" {
 		m.mend.Steps, m.indices = m.mend.Steps[:begin], indices
 		return why
 	}
 	if countsAsRun(m.operator.Name) { // an index below -s becomes one below 0
-		x = m.countFromStart(x, m.lengthsOf(d, lengths, high))
+		x = m.countFromStart(x, m.lengthsOf(d, e))
 		m.say("the length of the axis is added to the indices below 0, as OpenVINO does")
 	}
+	lengths := e.lengths
 	least := make([]int64, len(lengths))
 	s := Step{Kind: Clamped, Operands: []Operand{x}, Spec: m.spec(x)}
 	var tops []int64
@@ -319,7 +328,7 @@ func clampIndices(m *mending) string {
 	}
 	switch {
 	case lengths == nil:
-		m.indices = m.binary(Greatest, d, m.binary(Least, d, x, high), low)
+		m.indices = m.binary(Greatest, d, m.binary(Least, d, x, e.high), e.low)
 		m.say("the indices are clamped to the length of the axis, which only a run knows")
 	case same(lengths):
 		s.Numbers = []int64{least[0], tops[0]}
@@ -330,9 +339,12 @@ func clampIndices(m *mending) string {
 		m.indices = m.add(s)
 		m.say("the components of the indices are clamped to %s … %s", numbersText(least, false), numbersText(tops, false))
 	}
+	if was := m.spec(indices).DType; bags(m.operator.Name) && was == garner.I32 { // the bags' other integers have it too
+		m.indices = m.cast(m.indices, was)
+	}
 	m.clamped = true
 	if masked {
-		m.mask(x, lengths, low, high)
+		m.mask(x, e)
 	}
 	return ""
 }
@@ -360,12 +372,12 @@ func typeName(d garner.DType) string {
 }
 
 // mask makes the slices of indices outside zeros behind the node, as the operator means them.
-func (m *mending) mask(x Operand, lengths []int64, low, high Operand) {
+func (m *mending) mask(x Operand, e ends) {
 	d := m.spec(x).DType
-	if lengths != nil {
-		low, high = m.scalar(d, -lengths[0]), m.scalar(d, lengths[0]-1)
+	if n := e.lengths; n != nil {
+		e.low, e.high = m.scalar(d, -n[0]), m.scalar(d, n[0]-1)
 	}
-	outside := m.binary(Either, garner.Bool, m.binary(IsLess, garner.Bool, x, low), m.binary(IsLess, garner.Bool, high, x))
+	outside := m.binary(Either, garner.Bool, m.binary(IsLess, garner.Bool, x, e.low), m.binary(IsLess, garner.Bool, e.high, x))
 	// The indices' dims stand at the axis, behind the batch dims; the others become 1.
 	b, q, r := m.batch, len(m.spec(x).Dims), len(m.spec(m.data).Dims)
 	var axes []int64
@@ -399,25 +411,26 @@ func fromStart(m *mending) string {
 	}
 	x := m.indices
 	d := m.spec(x).DType
-	_, high, lengths, why := m.ends(d)
+	e, why := m.ends(d)
 	if why != "" {
 		m.mend.Steps, m.indices = m.mend.Steps[:begin], indices
 		return why
 	}
-	m.indices = m.countFromStart(x, m.lengthsOf(d, lengths, high))
-	if len(lengths) > 1 && !same(lengths) { // as the intervals of lint see it
-		m.indices = m.clampTo(m.indices, lengths)
+	m.indices = m.countFromStart(x, m.lengthsOf(d, e))
+	if len(e.lengths) > 1 && !same(e.lengths) { // as the intervals of lint see it
+		m.indices = m.clampTo(m.indices, e.lengths)
 	}
 	m.say("the length of the axis is added to the indices below 0")
 	return ""
 }
 
-// lengthsOf makes an operand of what ends returned: the lengths, or one more than high.
-func (m *mending) lengthsOf(d garner.DType, lengths []int64, high Operand) Operand {
-	if lengths != nil {
-		return m.perComponent(d, lengths)
+// lengthsOf gives the lengths of the axes as an operand. No number is added to a length on the way: OpenVINO joins the
+// sums of a length, numbers and constant indices of one element into one, without the dims of the indices.
+func (m *mending) lengthsOf(d garner.DType, e ends) Operand {
+	if e.lengths != nil {
+		return m.perComponent(d, e.lengths)
 	}
-	return m.binary(Added, d, high, m.scalar(d, 1))
+	return e.length
 }
 
 // countFromStart is Chosen(x < 0, x + n, x).

@@ -2,6 +2,8 @@ package lint_test
 
 import (
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/garner-go/garner/lint"
@@ -13,7 +15,7 @@ import (
 // TestMends holds that each finding of the models of lint/fix is either mended or remains with a reason, and that the
 // steps of a mend take operands that stand before them. Tests of lint/fix run what is made of the steps.
 func TestMends(t *testing.T) {
-	mended, masks := map[string]bool{}, 0
+	mended, masks, sums, bags := map[string]bool{}, 0, 0, 0
 	for _, pattern := range []string{"fix/testdata/*.onnx", "fix/testdata/*.xml", "testdata/*.onnx", "testdata/*.xml"} {
 		paths, err := filepath.Glob(pattern)
 		if err != nil {
@@ -45,7 +47,35 @@ func TestMends(t *testing.T) {
 				if len(mend.Steps) == 0 || len(mend.Words) == 0 || len(mend.Rules) == 0 {
 					t.Errorf("%s: the mend of %q has %d steps, %d words and %d rules", path, mend.Node.Name, len(mend.Steps), len(mend.Words), len(mend.Rules))
 				}
+				// isSum reports whether an operand is a sum with a number.
+				isSum := func(o lint.Operand) bool {
+					s := lint.Step{}
+					if _, input := o.Input(); !input {
+						s = mend.Steps[o]
+					}
+					return (s.Kind == lint.Added || s.Kind == lint.Taken) && slices.ContainsFunc(s.Operands, func(o lint.Operand) bool {
+						_, input := o.Input()
+						return !input && mend.Steps[o].Kind == lint.Numbers
+					})
+				}
 				for _, s := range mend.Steps {
+					// The indices of a bag have the dtype of its other integers.
+					if s.Kind == lint.Gathered && strings.HasPrefix(mend.Node.Operator, "openvino.Embedding") {
+						bags++
+						made := mend.Node.Inputs[1].Spec.DType
+						if _, input := s.Operands[1].Input(); !input {
+							made = mend.Steps[s.Operands[1]].Spec.DType
+						}
+						if was := mend.Node.Inputs[1].Spec.DType; made != was {
+							t.Errorf("%s: the mend of %q makes indices of %s of those of %s", path, mend.Node.Name, made, was)
+						}
+					}
+					// OpenVINO joins such sums, and constant indices of one element with them, whose dims it drops.
+					if s.Kind == lint.Added || s.Kind == lint.Taken {
+						if sums++; slices.ContainsFunc(s.Operands, isSum) {
+							t.Errorf("%s: the mend of %q adds to a sum with a number", path, mend.Node.Name)
+						}
+					}
 					// ONNX Runtime's Where makes 0 of a -0 that it takes of its first branch.
 					if s.Kind == lint.Chosen && s.Spec.DType.IsFloat() {
 						masks++
@@ -70,6 +100,9 @@ func TestMends(t *testing.T) {
 				t.Errorf("%s: %d findings, of which %d are mended or remain", path, len(findings), taken)
 			}
 		}
+	}
+	if sums == 0 || bags == 0 {
+		t.Errorf("%d mends add, %d are of bags", sums, bags)
 	}
 	if masks == 0 {
 		t.Error("no mend has a mask of floats")

@@ -436,6 +436,7 @@ var rules = []Rule{
 			recorded("openvino.GatherND-8", Refuses, "lint-tuples-of-unknown-length"),
 			recorded("openvino.GatherND-8", Refuses, "lint-tuples-behind-clip"),
 			recorded("openvino.Gather-8", Refuses, "lint-unknown-rank-tiled"),
+			recorded("openvino.Gather-8", Refuses, "lint-unknown-rank-quantised"),
 		},
 		check: unknownRanks,
 	},

@@ -598,6 +598,8 @@ var tests = []struct {
 		{gather{op: "onnx.Gather-13", data: parameter("f32[...]", made("Relu", "f32[...]", given("f32[...]"))), indices: bounded("i64[2]")}, Error, "openvino", "the rank of data"},
 		{gather{op: "onnx.GatherND-13", data: given("f32[5,2]"), indices: clip("i64[?,?]", 0, 1)}, Error, "openvino", "the indices are i64[?,?], so that the length of a tuple is not known"},
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Tile", "i64[...]", bounded("i64[2]"), given("i64[?]"))}, Error, "openvino", "the rank of the indices"},
+		{blocks(made("Cast", "i64[...]", given("i32[...]")), blockSize(16)), Error, "openvino", "the rank of the indices is not known: OpenVINO refuses it"},
+		{gather{op: "openvino.EmbeddingBagOffsetsSum-3", data: given("f32[...]"), indices: bounded("i64[2]"), further: []*model.Value{i64([]int{1}, 0)}}, Error, "openvino", "the rank of data is not known: OpenVINO refuses it"},
 		// An input that no gather reads.
 		{gather{op: "onnx.Gather-13", data: given("f32[5,2]"), indices: made("Reshape", "i64[1]", given("i64[...]"), i64([]int{1}, 1))}, Error, "openvino", `the rank of the input "in" of the model is not known`},
 	}, []gather{

@@ -82,6 +82,8 @@ type format interface {
 	keeps(beside string) (bool, error)
 	// finish makes the file beside the model.
 	finish(out *atomicfile.Pair) (how string, err error)
+	// changed is a source.ErrChanged where a file of the model is another than it was when it was opened.
+	changed() error
 	close() error
 }
 
@@ -270,12 +272,12 @@ func attempt(ctx context.Context, m *model.Model, f format, o Options, findings 
 	}
 	back, err := f.read(path)
 	if err != nil {
-		return notHeld(out, err)
+		return notHeld(f, out, err)
 	}
 	defer back.Close()
 	held, err := compare(ctx, m, back, mends, made)
 	if err != nil {
-		return notHeld(out, err)
+		return notHeld(f, out, err)
 	}
 	if err := held.judge(ctx, back, o, findings, mends); err != nil {
 		return err
@@ -288,6 +290,11 @@ func attempt(ctx context.Context, m *model.Model, f format, o Options, findings 
 			return garner.Errorf(errors.Join(errNotAccepted, err), "%s", strings.TrimPrefix(err.Error(), "garner: "))
 		}
 	}
+	// What was written, and what it was compared with, may be of two states of the model. finish may give a file of it
+	// another name, which changes its state.
+	if err := f.changed(); err != nil {
+		return err
+	}
 	how, err := f.finish(pair)
 	if err != nil {
 		return err
@@ -299,8 +306,11 @@ func attempt(ctx context.Context, m *model.Model, f format, o Options, findings 
 	return nil
 }
 
-// notHeld says that the copy is not what it must be.
-func notHeld(out string, err error) error {
+// notHeld says that the copy is not what it must be, or that the model is no longer what it was.
+func notHeld(f format, out string, err error) error {
+	if changed := f.changed(); changed != nil {
+		return changed
+	}
 	return garner.Errorf(err, "%s was not written, because garner does not read it back equal to the model: %s", out, strings.TrimPrefix(err.Error(), "garner: "))
 }
 
@@ -328,10 +338,29 @@ func openONNX(m *model.Model, out string) (format, error) {
 	return &onnxFile{m.Path, file, m}, nil
 }
 
+// changed is a source.ErrChanged where the file at path, or one that holds constants of the model, is not as it was.
+func changed(m *model.Model, path string, was mapped.Stamp) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return garner.Errorf(err, "%s cannot be read: %v", path, err)
+	}
+	defer file.Close() // nothing was read
+	now, err := mapped.StampOf(file)
+	if err != nil {
+		return garner.Errorf(err, "%s cannot be looked at: %v", path, err)
+	}
+	if now != was {
+		return model.Changed(path)
+	}
+	return m.Changed()
+}
+
 // folderOf gives the folder of a path, behind links in its last element.
 func folderOf(path string) string {
 	return filepath.Dir(path)
 }
+
+func (f *onnxFile) changed() error { return changed(f.m, f.path, f.file.Stamp()) }
 
 func (f *onnxFile) close() error { return f.file.Close() }
 
@@ -376,7 +405,7 @@ func (f *onnxFile) write(to io.Writer, mends []lint.Mend) (made []added, err err
 		return nil, err
 	}
 	if stamp != f.file.Stamp() {
-		return nil, garner.Errorf(nil, "%s was changed while it was read; mend it again when nothing writes to it", f.path)
+		return nil, model.Changed(f.path)
 	}
 	for _, s := range segments {
 		if s.Bytes != nil {
@@ -395,6 +424,7 @@ func (f *onnxFile) write(to io.Writer, mends []lint.Mend) (made []added, err err
 type irFile struct {
 	path, out string
 	text      []byte
+	stamp     mapped.Stamp // of the file of text
 	bin       *mapped.File // nil where the model has no constant with elements
 	m         *model.Model
 }
@@ -408,11 +438,15 @@ func openIR(m *model.Model, out string) (format, error) {
 		return nil, err
 	}
 	defer file.Close()
+	stamp, err := mapped.StampOf(file)
+	if err != nil {
+		return nil, garner.Errorf(err, "%s cannot be looked at: %v", m.Path, err)
+	}
 	text, err := io.ReadAll(file) // the reader has refused a text that is too long
 	if err != nil {
 		return nil, garner.Errorf(err, "%s cannot be read: %v", m.Path, err)
 	}
-	f := &irFile{path: m.Path, out: out, text: text, m: m}
+	f := &irFile{path: m.Path, out: out, text: text, stamp: stamp, m: m}
 	if info, err := os.Stat(binOf(m.Path)); err == nil && info.Mode().IsRegular() {
 		if f.bin, err = mapped.Open(binOf(m.Path)); err != nil {
 			return nil, err
@@ -446,6 +480,8 @@ func (f *irFile) keeps(beside string) (bool, error) {
 	}
 	return equalFiles(beside, binOf(f.path))
 }
+
+func (f *irFile) changed() error { return changed(f.m, f.path, f.stamp) }
 
 func (f *irFile) close() error {
 	if f.bin == nil {

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/atomicfile"
@@ -18,6 +19,7 @@ import (
 	"github.com/garner-go/garner/model"
 	"github.com/garner-go/garner/onnx/modelproto"
 	"github.com/garner-go/garner/openvino/ir"
+	"github.com/garner-go/garner/source"
 )
 
 // TestDamagedCopies changes bytes of mended models, and holds that compare sees it, but for what means
@@ -312,6 +314,67 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+// TestWritten holds that nothing is written where the model is written to meanwhile, before or after the copy is compared
+// with it, and that the error says so.
+func TestWritten(t *testing.T) {
+	for _, name := range []string{"rows-18.onnx", "ir-rows-7.xml", "ir-rows-7.bin"} {
+		for _, late := range []bool{false, true} {
+			dir := t.TempDir()
+			at := func(name string) string { return filepath.Join(dir, name) }
+			for _, name := range []string{"rows-18.onnx", "ir-rows-7.xml", "ir-rows-7.bin"} {
+				put(t, at(name), read(t, "testdata/"+name))
+			}
+			path := at(name)
+			if filepath.Ext(name) == ".bin" {
+				path = at("ir-rows-7.xml")
+			}
+			m, out := open(t, path), at("out"+filepath.Ext(path))
+			opened := openIR
+			if filepath.Ext(path) == ".onnx" {
+				opened = openONNX
+			}
+			f, err := opened(m, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			meddle := func() {
+				b := bytes.Clone(read(t, at(name)))
+				b[len(b)-1] ^= 1
+				if err := os.WriteFile(at(name), b, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				then := time.Now().Add(time.Hour) // whatever a tick of the file system's clock is
+				if err := os.Chtimes(at(name), then, then); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b, o := &broken{format: f}, Options{}
+			if late {
+				o.Accept = func(*Report) error { meddle(); return nil }
+			} else {
+				b.writes = func(to io.Writer, mends []lint.Mend) ([]added, error) {
+					made, err := f.write(to, mends)
+					meddle()
+					if name != "ir-rows-7.bin" { // of which the copy has other constants
+						b.reads = errors.New("not equal")
+					}
+					return made, err
+				}
+			}
+			_, err = write(t.Context(), m, b, out, o)
+			if !errors.Is(err, source.ErrChanged) || !strings.Contains(err.Error(), "was changed or replaced after the model was opened") || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s, late %v: %v", name, late, err)
+			}
+			if _, err := os.Stat(out); !os.IsNotExist(err) {
+				t.Errorf("%s, late %v: a copy is there: %v", name, late, err)
+			}
+			if err := f.close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // TestAccept holds that nothing is written where Accept refuses the report, which counts by severity.
 func TestAccept(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.onnx")
@@ -560,7 +623,7 @@ func TestVanished(t *testing.T) {
 		t.Error(err)
 	}
 	put(t, at("rows-18.onnx"), append(read(t, at("rows-18.onnx")), 0))
-	if _, err := made.write(io.Discard, nil); err == nil || !strings.Contains(err.Error(), "was changed while it was read") {
+	if _, err := made.write(io.Discard, nil); err == nil || !strings.Contains(err.Error(), "was changed or replaced") {
 		t.Error(err)
 	}
 	if err := os.Remove(at("rows-18.onnx")); err != nil {

@@ -418,6 +418,9 @@ def evidence():
         yield f"unknown-rank-{kind}-data", ["L.28"], op, Ir(make, [("d", five, None), ("i", i)]), want
         yield f"unknown-rank-{kind}-indices", ["L.28"], op, Ir(make, [("d", five), ("i", i, None)]), want
     yield "unknown-rank-beside", ["L.28"], "onnx.Gather-13", Onnx([N("Gather", ["d", "i"], ["y"]), N("Relu", ["x"], ["z"])], [("d", five), ("i", pair), ("x", five, None)]), five[pair]
+    codes = np.arange(80, dtype=np.uint8).reshape(5, 16)
+    blocks = [N("GatherBlockQuantized", ["d", "i", "s"], ["y"], domain="com.microsoft", bits=8, block_size=16, gather_axis=0, quantize_axis=1)]
+    yield "unknown-rank-quantised", ["L.28"], "com.microsoft.GatherBlockQuantized-1", Onnx(blocks, [("i", pair, None)], {"d": codes, "s": f32(5, 1)}), (codes.astype(np.float32) - 128)[pair] * f32(5, 1)[pair]
     shaped = [N("Reshape", ["i", "s"], ["j"]), N("Gather", ["d", "j"], ["y"])]
     yield "unknown-rank-computed", ["L.28"], "onnx.Gather-13", Onnx(shaped, [("d", five), ("i", pair), ("s", i64(1, 2), [None])]), five[pair.reshape(1, 2)]
     one = np.zeros((1, 2), np.int64)

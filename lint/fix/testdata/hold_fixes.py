@@ -29,7 +29,7 @@ import openvino as ov
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper
-from openvino import opset1, opset3, opset5, opset6, opset7, opset8
+from openvino import opset1, opset3, opset5, opset6, opset7, opset8, opset15
 
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
 FEEDS = 40
@@ -136,6 +136,23 @@ class Ir(Case):
                 f.write(text)
 
 
+class Exact(Data):
+    """Data whose sums are exact."""
+
+    def feed(self, rng, bad):
+        return rng.integers(-9, 9, self.shape).astype(self.dtype)
+
+
+def bag(kind, d, i, mean):
+    """Three bags of two indices each; those of a mean are of opset15."""
+    ends, ids, count = (opset8.constant(np.array(v, np.int32)) for v in ((0, 2, 4), (0, 0, 1, 1, 2, 2), 3))
+    if kind == "offsets":
+        return opset15.embedding_bag_offsets(d, i, ends, reduction="mean") if mean else opset3.embedding_bag_offsets_sum(d, i, ends)
+    if kind == "packed":
+        return opset15.embedding_bag_packed(d, i, reduction="mean") if mean else opset3.embedding_bag_packed_sum(d, i)
+    return opset3.embedding_segments_sum(d, i, ids, count)
+
+
 def clamp(i, low, length):
     return np.clip(i.astype(np.int64), low, np.array(length) - 1)
 
@@ -158,6 +175,14 @@ def cases():
     yield Onnx("negative-tuples", "L.1", [N("GatherND", ["d", "i"], ["y"])], table, lambda d: nd(d, tuples), {"i": tuples})
     at = i64(0, -1, 2, -2, 1, -3).reshape(2, 3)
     yield Onnx("negative-elements", "L.1", [N("GatherElements", ["d", "i"], ["y"], axis=1)], {"d": Data((2, 3))}, lambda d: np.take_along_axis(d, at, 1), {"i": at})
+    # Of one element, whose dims OpenVINO drops where it joins sums of numbers.
+    open_table, open_vector = {"d": Data((5, 3), declared=["n", 3])}, {"d": Data((5,), declared=["n"])}
+    for n, one in (("1", i64(-1)), ("2", i64(-1).reshape(1, 1)), ("3", i64(-4).reshape(1, 1, 1))):
+        yield Onnx("negative-one-" + n, "L.1", g(), open_table, lambda d, one=one: d[one], {"i": one})
+        if one.ndim > 1:
+            yield Onnx("negative-one-tuple-" + n, "L.1", [N("GatherND", ["d", "i"], ["y"])], open_vector, lambda d, one=one: nd(d, one), {"i": one})
+    yield Onnx("negative-one-narrow", "L.1", g(axis=1), {"d": Data((5, 3), declared=[5, "n"])}, lambda d: d[:, [-3]], {"i": np.array([-3], np.int32)})
+    yield Onnx("negative-one-element", "L.1", [N("GatherElements", ["d", "i"], ["y"], axis=0)], open_vector, lambda d: d[[-1]], {"i": i64(-1)})
     # L.3: tuples.
     t = lambda **a: [N("GatherND", ["d", "i"], ["y"], **a)]
     low = [-5, -3]
@@ -245,6 +270,9 @@ def cases():
     for b in (1, 7, 8):
         yield Ir(f"ir-negative-{b}", "L.1", lambda d, b=b: ops[b](d, c(0, -1, -5), s(0)), table, lambda d: d[[0, -1, -5]], breaks="openvino" if b < 8 else "")
     yield Ir("ir-negative-tuples", "L.1", lambda d: opset8.gather_nd(d, opset8.constant(tuples)), table, lambda d: nd(d, tuples))
+    open_table = {"d": Data((5, 3), declared=[-1, 3])}
+    for n, one in (("1", i64(-1)), ("2", i64(-1).reshape(1, 1)), ("3", i64(-4).reshape(1, 1, 1))):
+        yield Ir("ir-negative-one-" + n, "L.1", lambda d, one=one: opset8.gather(d, opset8.constant(one), s(0)), open_table, lambda d, one=one: d[one])
     for b in (1, 7):
         yield Ir(f"ir-rows-{b}", "L.4", lambda d, i, b=b: ops[b](d, i, s(1)), {**table, "i": Index((2, 4), 0, 3, np.int32)}, lambda d, i: d[:, clamp(i, 0, 3)], bad=True)
     zeros = lambda d, i, n: np.where(((i >= -n) & (i < n)).reshape(i.shape + (1,) * (d.ndim - 1)), d[clamp(i, -n, n)], d.dtype.type(0))
@@ -266,12 +294,17 @@ def cases():
             yield Ir(f"ir-tuples-{b}-{np.dtype(dtype).name}", "L.3", lambda d, i, op=op: op.gather_nd(d, i), {**table, "i": Index((6, 2), [-5, -3], [5, 3], dtype)}, lambda d, i: nd(d, clamp(i, [-5, -3], [5, 3])), bad=True)
     yield Ir("ir-tuples-open", "L.3", lambda d, i: opset8.gather_nd(d, i), {"d": Data((5, 3, 2), declared=[-1, -1, 2]), "i": Index((6, 2), [-5, -3], [5, 3], declared=[-1, 2])}, lambda d, i: nd(d, clamp(i, [-5, -3], [5, 3])), bad=True)
     yield Ir("ir-tuples-batch", "L.3", lambda d, i: opset8.gather_nd(d, i, 1), {"d": Data((3, 4, 2)), "i": Index((3, 6, 1), -4, 4)}, batched, bad=True)
-    whole = {"d": Data((5, 3))}
-    whole["d"].feed = lambda rng, bad: rng.integers(-9, 9, (5, 3)).astype(np.float32)  # whose sums are exact
+    whole = {"d": Exact((5, 3))}
     yield Ir("ir-bag-offsets", "L.3", lambda d, i: opset3.embedding_bag_offsets_sum(d, i, c(0, 2, dtype=np.int32)), {**whole, "i": Index((4,), 0, 5, np.int32)}, lambda d, i: np.stack([d[clamp(i[:2], 0, 5)].sum(0), d[clamp(i[2:], 0, 5)].sum(0)]), breaks="openvino", bad=True)
     yield Ir("ir-bag-packed", "L.3", lambda d, i: opset3.embedding_bag_packed_sum(d, i), {**whole, "i": Index((3, 2), 0, 5)}, lambda d, i: d[clamp(i, 0, 5)].sum(1), breaks="openvino", bad=True)
     yield Ir("ir-bag-segments", "L.3", lambda d, i: opset3.embedding_segments_sum(d, i, c(0, 0, 2, dtype=np.int32), s(3, np.int32)), {**whole, "i": Index((3,), 0, 5, np.int32)},
              lambda d, i: np.stack([d[clamp(i[:2], 0, 5)].sum(0), np.zeros(3, np.float32), d[clamp(i[2], 0, 5)]]), breaks="openvino", bad=True)
+    # The indices keep the dtype that they share with the other integers.
+    for mean, kinds in ((False, ("offsets", "packed", "segments")), (True, ("offsets", "packed"))):
+        for kind in kinds:
+            yield Ir(f"ir-{'mean' if mean else 'bag'}-{kind}-open", "L.3", lambda d, i, kind=kind, mean=mean: bag(kind, d, i, mean),
+                     {"d": Exact((5, 3), declared=[-1, 3]), "i": Index((3, 2) if kind == "packed" else (6,), 0, 5, np.int32)},
+                     lambda d, i, mean=mean: d[clamp(i, 0, 5)].reshape(3, 2, 3).sum(1) / np.float32(1 + mean), breaks="openvino", bad=True)
     three = {"d": Data((2, 3, 4)), "i": Index((2, 3, 1), -4, 4)}
     yield Ir("ir-flat-batch", "L.5", lambda d, i: opset5.gather_nd(d, i, 2), three, lambda d, i: np.take_along_axis(d, clamp(i, -4, 4), 2)[..., 0].reshape(6), bad=True)
     yield Ir("ir-flat-batch-of-rows", "L.5", lambda d, i: opset5.gather_nd(d, i, 2), {"d": Data((2, 3, 4, 2)), "i": Index((2, 3, 5, 1), -4, 4)}, lambda d, i: np.take_along_axis(d, clamp(i, -4, 4), 2).reshape(6, 5, 2), bad=True)
