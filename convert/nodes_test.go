@@ -1078,6 +1078,7 @@ func TestAsOpenVINO(t *testing.T) {
 		{then(pairs(f32), "Multiply", 1, nil, tenth), "where a zero may have another sign"},
 		{then(then(pairs(f32), "Multiply", 1, nil, garner.Of([]float32{1, 2, 3, 4}, 4)), "Add", 1, nil, garner.Of([]float32{1, 2, 3, 4}, 4)), "a product and a sum in one step"},
 		{then(pairs(garner.U8), "Divide", 1, nil, garner.Of([]uint8{3})), "a quotient of u8 to the nearest"},
+		{then(pairs(garner.U8), "Multiply", 1, nil, garner.Of([]uint8{3})), "cuts off numbers of u8 otherwise"},
 		{then(pairs(i32), "Multiply", 1, nil, garner.Of([]int32{3})), ""},
 		{then(pairs(f32), "Add", 1, nil, tenth), ""},
 		{then(pairs(f32), "ReduceSum", 1, nil, whole(0)), ""},
