@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/garner-go/garner"
 	"github.com/garner-go/garner/internal/mapped"
@@ -150,10 +151,11 @@ func (p *program) plain(o op, a, b *value) (*value, *value) {
 		return a, b
 	}
 	made := inferred(&node{op: o, in: []*value{a, b}})
+	x, y := a, b
 	if o == opMul {
-		b = p.widened(b, made)
+		y = p.widened(b, a, made)
 	}
-	return p.widened(a, made), b
+	return p.widened(x, b, made), y
 }
 
 // codesOf gives the Convert of few bits that v is or subtracts from; nil: none.
@@ -170,20 +172,35 @@ func codesOf(v *value) *value {
 	return v
 }
 
-// unlike reports whether a Convert of codes may have other dims than what is made of it.
-func unlike(codes *value, made garner.Spec) bool {
+// unlike reports whether a Convert of codes may have other dims than what is made of it, or whether the factor by which
+// that is made is not one of a run of codes that lie side by side, as OpenVINO reads it: of the codes' dims, of which the last are 1.
+func unlike(codes, factor *value, made garner.Spec) bool {
 	own, known := codes.spec.Shape()
 	dims, also := made.Shape()
-	return !known || !also || !own.Equal(dims)
+	by, ofFactor := factor.spec.Shape()
+	if !known || !also || !ofFactor || !own.Equal(dims) {
+		return true
+	}
+	if n, ok := by.Len(); ok && n == 1 && len(by) <= len(dims) {
+		return false
+	}
+	if len(by) != len(dims) {
+		return true
+	}
+	i := 0
+	for i < len(by) && by[i] == dims[i] {
+		i++
+	}
+	return slices.ContainsFunc(by[i:], func(d int) bool { return d != 1 })
 }
 
-func (p *program) widened(v *value, made garner.Spec) *value {
+func (p *program) widened(v, factor *value, made garner.Spec) *value {
 	codes := codesOf(v)
-	if codes == nil || !unlike(codes, made) {
+	if codes == nil || !unlike(codes, factor, made) {
 		return v
 	}
 	if v != codes {
-		return p.add(&node{op: opSub, in: []*value{p.widened(v.from.in[0], made), v.from.in[1]}}, v.spec.DType)
+		return p.add(&node{op: opSub, in: []*value{p.widened(v.from.in[0], factor, made), v.from.in[1]}}, v.spec.DType)
 	}
 	from, to := codes.from.in[0], codes.spec.DType
 	if !from.small {
@@ -246,9 +263,9 @@ func (p *program) codes(n *node) {
 	if p.options.runtime == openVINO || n.in[0].varies() || n.in[1].varies() {
 		return
 	}
-	for _, v := range n.in {
-		if codes := codesOf(v); codes != nil && unlike(codes, n.out.spec) {
-			p.fail(ErrUnsupported, "it is a product of constants of which one of %s is %s and the product %s; OpenVINO may gather from the one; make the product one constant", codes.from.in[0].spec.DType, codes.spec, n.out.spec)
+	for i, v := range n.in {
+		if codes := codesOf(v); codes != nil && unlike(codes, n.in[1-i], n.out.spec) {
+			p.fail(ErrUnsupported, "it is a product of constants of which one of %s is %s, the other %s and the product %s; OpenVINO may gather other rows; make the product one constant", codes.from.in[0].spec.DType, codes.spec, n.in[1-i].spec, n.out.spec)
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +48,30 @@ func TestOpenVINOLimits(t *testing.T) {
 		m.Graph.Nodes[0].Op, m.Graph.Nodes[0].Inputs = "Transpose", m.Graph.Nodes[0].Inputs[:1]
 		return m
 	}
+	bytes := func(n int, dims ...int) garner.Tensor {
+		list := make([]uint8, n)
+		for i := range list {
+			list[i] = uint8(i % 40)
+		}
+		return garner.Of(list, dims...)
+	}
+
+	decoded := func(codes garner.Tensor, dims ...int) *model.Model { // (codes - 3)·scales
+		n := 1
+		for _, d := range dims {
+			n *= d
+		}
+		m := oneNode(onnxModel, "Cast", 13, attributes{"to": int64(1)}, 1, codes)
+		g := m.Graph
+		for i, by := range []garner.Tensor{garner.Of([]float32{3}), garner.Of(make([]float32, n), dims...)} {
+			next := oneNode(onnxModel, []string{"Sub", "Mul"}[i], 14, nil, 1, nil, by).Graph
+			last := g.Outputs[0].Value
+			last.Name = fmt.Sprint("between", i)
+			next.Nodes[0].Inputs[0], next.Nodes[0].Name, next.Constants[0].Name = last, fmt.Sprint("then", i), fmt.Sprint("by", i)
+			g.Nodes, g.Constants, g.Outputs = append(g.Nodes, next.Nodes...), append(g.Constants, next.Constants...), next.Outputs
+		}
+		return m
+	}
 	unread := oneNode(tensorflowModel, "Shape", 0, nil, 1, in(f32, 3))
 	unread.Graph.Nodes = append(unread.Graph.Nodes,
 		&model.Node{Name: "alone", At: "alone", Op: "ResourceGather", Operator: "tensorflow.Gather", Awaited: true},
@@ -79,6 +104,15 @@ func TestOpenVINOLimits(t *testing.T) {
 		{oneNode(onnxModel, "Squeeze", 13, nil, 1, in(f32, 2, 3)), "= Reshape f32[2,3] i64[2]"},
 		{oneNode(onnxModel, "Slice", 13, nil, 1, in(f32, -1), whole(-5), whole(-5), whole(0), whole(-1)), "goes backward from -5 to -5"},
 		{oneNode(onnxModel, "Identity", 13, nil, 1, in(f32)), "= Reshape f32[] i64[0]"},
+		{oneNode(onnxModel, "Mul", 14, nil, 1, bytes(1, 1, 1), bytes(100, 5, 5, 4)), "= Convert u8[5,5,4]; Multiply i32[1,1] i32[5,5,4]; Convert i32[5,5,4]"},
+		{oneNode(onnxModel, "Mul", 14, nil, 1, bytes(100, 5, 5, 4), bytes(20, 5, 4)), "= Multiply i32[5,5,4] i32[5,4]; Convert i32[5,5,4]"},
+		{oneNode(onnxModel, "Mul", 14, nil, 1, bytes(100, 5, 5, 4), bytes(100, 5, 5, 4)), "= Convert u8[5,5,4]; Convert u8[5,5,4]; Multiply"},
+		{oneNode(onnxModel, "Mul", 14, nil, 1, bytes(20, 5, 4), in(garner.U8, 5, 5, 4)), "= Convert u8[5,4]; Convert u8[5,5,4]; Multiply"},
+		{decoded(bytes(20, 5, 4), 2, 5, 4), "= Subtract f32[5,4] f32[]; Multiply f32[5,4] f32[2,5,4]"},
+		{decoded(bytes(20, 5, 4), 5, 4), "= Convert u8[5,4]; Subtract f32[5,4] f32[]; Multiply f32[5,4] f32[5,4]"},
+		{decoded(bytes(100, 5, 5, 4), 5, 1, 4), "= Subtract f32[5,5,4] f32[]; Multiply f32[5,5,4] f32[5,1,4]"},
+		{decoded(bytes(100, 5, 5, 4), 5, 1, 1), "= Convert u8[5,5,4]; Subtract f32[5,5,4] f32[]; Multiply f32[5,5,4] f32[5,1,1]"},
+		{oneNode(onnxModel, "Mul", 14, nil, 1, bytes(1<<20+4, 1<<18+1, 4), bytes(2, 2, 1, 1)), "it is a product of constants of which one of u8 is i32[262145,4], the other i32[2,1,1] and the product i32[2,262145,4]"},
 		{beside("Maximum", 1, 1, 1), "its second input is one number of 3 dims, and its first has 2"},
 		{beside("Less", 1, 1, 1), "="},
 		{beside("Maximum", 1, 1), "="},

@@ -210,6 +210,9 @@ func liteSplit(c *call) {
 // constant with a zero point LiteRT computes something else, which is refused.
 func liteDequantize(c *call) {
 	x := c.in(0)
+	if c.err != nil {
+		return
+	}
 	in := c.node.Inputs[0]
 	if x.spec.DType == garner.F16 {
 		c.set(c.castTo(x, garner.F32))

@@ -995,6 +995,19 @@ func TestAsOpenVINO(t *testing.T) {
 	}
 	to := func(dtype string) attributes { return attributes{"destination_type": dtype} }
 	const zeros, wide = "OpenVINO leaves the zeros of an index outside", "OpenVINO computes i16 as i32"
+	const joined, leftOut = "OpenVINO joins two sums or products with constants", "OpenVINO leaves out a sum with zeros"
+	minusZero := float32(math.Copysign(0, -1))
+	single := func(x ...float32) garner.Tensor {
+		if len(x) == 1 {
+			return garner.Of(x)
+		}
+		return garner.Of(x, len(x))
+	}
+	with := func(op string, more ...any) *model.Model { // f32[4,3] and a constant
+		return oneNode(onnxModel, op, 14, nil, 1, append([]any{in(garner.F32, 4, 3)}, more...)...)
+	}
+	rows := oneGather(onnxModel, "Gather", 13, nil, in(garner.F32, 4, 3), in(i64, 2))
+	rows.Graph.Outputs[0].Value.Spec = in(garner.F32, 2, 3)
 	for _, tt := range []struct {
 		m         *model.Model
 		onnx, xml string
@@ -1013,6 +1026,28 @@ func TestAsOpenVINO(t *testing.T) {
 		{then(oneNode(irModel, "Convert", 1, to("i16"), 1, in(i32, 3)), "Convert", 1, to("f32")), wide, ""},
 		{then(oneNode(irModel, "Negative", 1, nil, 1, in(i16, 3)), "Convert", 1, to("i32")), wide, ""},
 		{then(oneNode(irModel, "Convert", 1, to("i16"), 1, in(garner.U8, 3)), "Convert", 1, to("f32")), "", ""},
+
+		{then(with("Sub", single(.6)), "Add", 14, nil, single(34)), "", joined},
+		{then(with("Add", single(1, 2, 3)), "Sub", 14, nil, single(3, 4, 5)), "", joined},
+		{then(with("Mul", single(.6)), "Mul", 14, nil, single(34)), "", joined},
+		{then(with("Mul", single(1, 2, 3)), "Add", 14, nil, single(1, 2, 3)), "", joined},
+		{then(then(with("Add", single(.6)), "Expand", 13, nil, whole(2, 4, 3)), "Add", 14, nil, single(34)), "", joined},
+		{then(then(with("Add", single(.6)), "Add", 14, nil, single(minusZero)), "Add", 14, nil, single(34)), "", joined},
+		{then(then(with("Add", single(.6)), "Transpose", 13, attributes{"perm": []int64{1, 0}}), "Add", 14, nil, single(34)), "", ""},
+		{then(with("Mul", single(-1)), "Mul", 14, nil, single(34)), "", ""},
+		{then(with("Add", single(.6)), "Mul", 14, nil, single(1)), "", ""},
+		{then(with("Add", in(garner.F32, 4, 3)), "Add", 14, nil, single(34)), "", ""},
+		{then(with("Mul", in(garner.F32, 4, 3)), "Add", 14, nil, single(34)), "", "a product and a sum in one step"},
+		{then(then(with("Mul", in(garner.F32, 4, 3)), "Transpose", 13, attributes{"perm": []int64{1, 0}}), "Add", 14, nil, single(34)), "", "a product and a sum in one step"},
+		{with("Add", single(0)), "", leftOut},
+		{with("Add", single(0, minusZero, 0)), "", leftOut},
+		{with("Sub", single(minusZero)), "", leftOut},
+		{with("Add", single(minusZero)), "", ""},
+		{with("Sub", single(0)), "", ""},
+		{with("Add", single(0, 1, 0)), "", ""},
+		{oneNode(onnxModel, "Sub", 14, nil, 1, single(0, 1, 2), in(garner.F32, 4, 3)), "", "0 less 0 may be -0 in OpenVINO"},
+		{then(rows, "Mul", 14, nil, single(34)), "", "a product with one number that is -0 becomes 0"},
+		{with("Mul", single(34)), "", ""},
 	} {
 		for extension, want := range map[string]string{".onnx": tt.onnx, ".xml": tt.xml} {
 			_, err := convert.File(t.Context(), tt.m, filepath.Join(t.TempDir(), "out"+extension), convert.Options{})

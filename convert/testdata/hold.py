@@ -497,6 +497,26 @@ def add_unread():
                 lambda rng, bad, dims=dims, op=op: {"x": data(rng, (5, 4), np.float32), "i": index(rng, dims, 5, bad), **({"w": rng.integers(-9, 9, (2,)).astype(np.int32)} if op == "CastLike" else {})})
 
 
+def add_joins():
+    """Products of constants of few bits and other dims, which OpenVINO could take for a compressed table; and what it joins to the same numbers, a -0 among them."""
+    for d in (np.uint8, np.int8, np.int32, np.float32):
+        for axis in (0, 1):
+            for shape in ((1, 1), (5, 4), (5, 5, 4)):
+                rng = np.random.default_rng(len(cases))
+                held = {"c": rng.integers(0, 40, (5, 5, 4)).astype(d), "by": rng.integers(1, 4, shape).astype(d)}
+                cases[f"onnx-product-{name(d)}-{axis}-{len(shape)}-{shape[0]}"] = Case(onnx_model([H.make_node("Mul", ["by", "c"], ["m"]), H.make_node("Gather", ["m", "i"], ["y"], axis=axis)], [("i", np.int64, ["k"])], [("y", d, None)], held),
+                    lambda rng, bad: {"i": index(rng, (3,), 5, bad)})
+    nodes = [H.make_node("Add", ["x", "c"], ["a"]), H.make_node("Transpose", ["a"], ["t"], perm=[1, 0]), H.make_node("Add", ["t", "d"], ["moved"]), H.make_node("Mul", ["x", "one"], ["m"]), H.make_node("Mul", ["m", "d"], ["product"]),
+        H.make_node("Add", ["x", "minus"], ["sum"]), H.make_node("Sub", ["x", "zero"], ["less"]), H.make_node("Gather", ["x", "i"], ["y"])]
+
+    def feed(rng, bad):
+        x = data(rng, (4, 3), np.float32)
+        x[rng.random((4, 3)) < 0.3] = -0.0
+        return {"x": x, "i": index(rng, (2,), 4, bad)}
+    cases["onnx-not-joined"] = Case(onnx_model(nodes, [("x", np.float32, [4, 3]), ("i", np.int64, [2])], [(o, np.float32, None) for o in ("moved", "product", "sum", "less", "y")],
+        {n: np.array(v, np.float32) for n, v in {"c": 0.6386982, "d": 34.94514, "one": -1, "minus": -0.0, "zero": 0}.items()}), feed)
+
+
 def add_further_ov():
     """What add_further_onnx has, of OpenVINO."""
     for d in (np.float32, np.int32):
@@ -1127,6 +1147,7 @@ def main():
     add_edges_onnx()
     add_further_onnx()
     add_unread()
+    add_joins()
     add_positions_onnx()
     add_pads_onnx()
     add_blocks_onnx()

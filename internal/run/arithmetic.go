@@ -247,7 +247,7 @@ func binaryFloats[T interface {
 		if c.fused() {
 			return garner.Tensor{}, garner.Errorf(garner.ErrDType, "%s of %s and a constant is not run behind another such node: OpenVINO makes one of the two, which rounds elsewhere", c.node.Op, a.DType())
 		}
-		f = openvinoFloats(op, c.wide, c.ofSingle(op), f, &bad)
+		f = openvinoFloats(op, c.wide, c.ofSingle(op), c.constants(), f, &bad)
 	}
 	made, err := elementwise(c.runner, a, b, shape, f)
 	return c.unless(&bad, made, err)
@@ -267,6 +267,19 @@ func (c *call) ofSingle(op string) bool {
 		of = of[:1]
 	}
 	return slices.ContainsFunc(of, func(v *model.Value) bool { return v != nil && !c.isGiven(v) && single(v) != nil })
+}
+
+// constants reports of each of two inputs whether it depends on no input of the model; nil where OpenVINO computes the
+// node when it loads the model.
+func (c *call) constants() []bool {
+	if foldable(c.node.Outputs[0]) {
+		return nil
+	}
+	of := make([]bool, 2)
+	for i := range of {
+		of[i] = c.has(i) && dependenceOf(c.depends, c.node.Inputs[i], c.given) == ofConstants
+	}
+	return of
 }
 
 func compare[T interface {

@@ -169,11 +169,13 @@ func isDenormal(v float64) bool { return v != 0 && math.Abs(v) < 0x1p-126 }
 // by the product with the reciprocal, but for constants. A reciprocal of a constant of f16 may
 // be one of f16; that of a power of 2 is the same in both.
 // With a constant of one element it computes a product and a sum, in which -0 may become 0,
-// and 0 less 0 is -0.
-func openvinoFloats[T real](op string, narrow, single bool, f func(x, y T) T, bad *refusal) func(x, y T) T {
+// and 0 less 0 is -0. See eitherZero for two zeros.
+func openvinoFloats[T real](op string, narrow, single bool, constant []bool, f func(x, y T) T, bad *refusal) func(x, y T) T {
 	return func(x, y T) T {
 		z := f(x, y)
 		switch {
+		case x == 0 && y == 0 && eitherZero(op, constant, [2]bool{math.Signbit(float64(x)), math.Signbit(float64(y))}):
+			bad.of("of %v and %v, of which OpenVINO gives a zero of either sign", x, y)
 		case !isSingle(x) || !isSingle(y) || !isSingle(z):
 			bad.of("of %v and %v; OpenVINO computes f64 in f32", x, y)
 		case single && z == 0 && (op == "sub" && x == 0 || op != "sub" && math.Signbit(float64(z))):
@@ -186,6 +188,23 @@ func openvinoFloats[T real](op string, narrow, single bool, f func(x, y T) T, ba
 		}
 		return z
 	}
+}
+
+// eitherZero reports whether OpenVINO may give a sum or a difference of two zeros another sign, by the signs of the
+// two and by which of them are constant: it gives x for x+0 and for x-(-0), and computes 0-x of a vector, and of
+// dims that it does not know, in steps of its own.
+func eitherZero(op string, constant []bool, minus [2]bool) bool {
+	switch {
+	case constant == nil: // it computes them when it loads the model
+		return false
+	case op == "add":
+		return (constant[0] || constant[1]) && minus[0] != minus[1]
+	case op != "sub":
+		return false
+	case minus[1]:
+		return constant[1] && minus[0]
+	}
+	return constant[0] || minus[0] && !constant[1]
 }
 
 // openvinoHolds refuses a tensor whose elements OpenVINO's types do not have: it holds i64,

@@ -279,7 +279,7 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 			return value{}, err
 		}
 	}
-	if ends := r.endsWanted(n.Outputs[0], made.dtypeOf(dtype)); ends > 0 && g.inParts(plan) && !r.asTensorFlow(plan) {
+	if ends := r.endsWanted(n.Outputs[0], made.dtypeOf(dtype)); ends > 0 && g.inParts(plan) && !r.asTensorFlow(plan) && !r.narrows(plan) {
 		if r.survey != nil {
 			r.bare = true
 			if !looked {
@@ -307,10 +307,15 @@ func (r *runner) gather(ctx context.Context, n *model.Node) (value, error) {
 	if g.decode != nil {
 		return made, r.decodeRows(ctx, g, prepared, made.tensor)
 	}
-	if err := r.move(ctx, g, prepared, made.tensor); err != nil || !r.asTensorFlow(plan) {
-		return made, err
+	err = r.move(ctx, g, prepared, made.tensor)
+	switch {
+	case err != nil:
+	case r.narrows(plan):
+		err = r.narrowBags(ctx, n, g, plan, made.tensor)
+	case r.asTensorFlow(plan):
+		err = r.bags(ctx, n, g, plan, made.tensor)
 	}
-	return made, r.bags(ctx, n, g, plan, made.tensor)
+	return made, err
 }
 
 // move runs a gather into its result.
