@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -228,6 +229,24 @@ func TestBlocksNoted(t *testing.T) {
 		}
 		if columns != tt.columns || !noted {
 			t.Errorf("%v --outside %s: %v", tt.scale.Shape(), tt.outside, report.Notes)
+		}
+	}
+}
+
+// TestBlocksLossy holds that what a lossy table decodes otherwise is no reason to refuse it.
+func TestBlocksLossy(t *testing.T) {
+	ids := in(garner.I64, -1)
+	for name, m := range map[string]*model.Model{
+		"f16 of f32": compressedModel("f32", "f16", 0, ids, codes(t, garner.I8, 5, 16), garner.Of([]float32{0.1, 0.3, 1.0 / 3, 1e-6, 7.77}, 5, 1), nil, nil),
+		"infinite":   compressedModel("f32", "f32", 0, ids, codes(t, garner.I8, 5, 16), garner.Of([]float32{1, float32(math.Inf(1)), 2, 3, 4}, 5, 1), nil, nil),
+		"4 bits":     compressedModel("f32", "f16", 0, ids, codes(t, garner.U4, 5, 16), garner.Of([]float32{0.1, 0.3, 1.0 / 3, 1e-6, 7.77}, 5, 1), nil, nil),
+	} {
+		if _, err := convert.File(t.Context(), m, filepath.Join(t.TempDir(), "out.onnx"), convert.Options{}); !errors.Is(err, convert.ErrLossy) {
+			t.Errorf("%s: %v", name, err)
+		}
+		report, err := convert.File(t.Context(), m, filepath.Join(t.TempDir(), "out.onnx"), convert.Options{Lossy: true})
+		if err != nil || report.Compared.Answered == 0 {
+			t.Errorf("%s: %v, %v", name, report, err)
 		}
 	}
 }

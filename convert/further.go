@@ -122,18 +122,20 @@ func absOf(c *call) {
 }
 
 // varies reports whether a value depends on an input of the model.
-func (v *value) varies() bool { return v.depends(true) }
+func (v *value) varies() bool {
+	if v.from != nil {
+		return v.from.varies
+	}
+	return !v.held()
+}
 
 // reads reports whether a value depends on elements of an input of the model.
-func (v *value) reads() bool { return v.depends(false) }
-
-// depends is varies; without shapes it leaves out what is of the shape of an input alone.
-func (v *value) depends(shapes bool) bool {
+func (v *value) reads() bool {
 	return v.finds(func(v *value) (bool, []*value) {
 		switch {
 		case v.from == nil:
 			return !v.held(), nil
-		case v.from.op == opShape && !shapes:
+		case v.from.op == opShape:
 			return false, nil
 		}
 		return false, v.from.in

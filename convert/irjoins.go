@@ -22,11 +22,18 @@ func (p *program) joins(o op, a, b *value) {
 	if c == nil {
 		return
 	}
-	negative, positive, others := p.zerosOf(c)
+	z := &zeroScan{others: true}
+	if o != opMul {
+		z = p.zerosOf(c)
+	}
 	switch {
-	case o == opSub && c == a && !c.oneConstant() && (negative || positive):
+	case o == opSub && c == a && !c.oneConstant() && (z.negative || z.positive):
 		p.lossy("0 less 0 may be -0 in OpenVINO, and is 0 elsewhere")
-	case !others && (o == opAdd && positive || o == opSub && c == b && negative):
+	case !z.others && (o == opAdd && z.positive || o == opSub && c == b && z.negative):
+		if !z.known {
+			p.lossy("OpenVINO leaves out a sum with zeros, and -0 stays -0 there; whether its constants are zeros is not known")
+			return
+		}
 		p.lossy("OpenVINO leaves out a sum with zeros, and -0 stays -0 there")
 	case p.joined(o, x, c):
 		p.lossy("OpenVINO joins two sums or products with constants, which rounds elsewhere")
@@ -80,8 +87,8 @@ func (p *program) joined(o op, x, c *value) bool {
 // leavesAll reports whether a sum with c, or a product, is what it is of, but for the signs of zeros and of all numbers.
 func (p *program) leavesAll(o op, c *value) bool {
 	if o != opMul {
-		_, _, others := p.zerosOf(c)
-		return !others
+		z := p.zerosOf(c)
+		return z.known && !z.others
 	}
 	if !c.small {
 		return false
@@ -109,26 +116,34 @@ func moved(v *value) *value {
 
 func (v *value) by(o op) bool { return v.from != nil && v.from.op == o }
 
-// zerosOf reports whether c, which depends on no input, has elements that are -0, 0 and others. It does where that is not
-// known, and stops where it found others beside a zero.
-func (p *program) zerosOf(c *value) (negative, positive, others bool) {
-	if c = moved(p.folded(c)); !c.held() || !c.spec.DType.IsFloat() {
-		return true, true, false
+// A zeroScan says which elements a value has that depends on no input.
+type zeroScan struct{ known, negative, positive, others bool } // without known, all may be zeros of either sign
+
+// zerosOf looks at c once, up to a zero and another element.
+func (p *program) zerosOf(c *value) *zeroScan {
+	if c.zeros != nil {
+		return c.zeros
 	}
-	size := c.spec.DType.Bits() / 8
+	c.zeros = &zeroScan{negative: true, positive: true}
+	held := moved(p.folded(c))
+	if !held.held() || !held.spec.DType.IsFloat() {
+		return c.zeros
+	}
+	z := &zeroScan{known: true}
+	size := held.spec.DType.Bits() / 8
 	enough := errors.New("enough")
-	err := c.each(context.Background(), func(_ int64, b []byte) error {
+	err := held.each(context.Background(), func(_ int64, b []byte) error {
 		for ; size > 0 && len(b) >= size; b = b[size:] {
 			sign := b[size-1]
 			switch rest := sign & 0x7f; {
 			case rest != 0 || !isZero(b[:size-1]):
-				others = true
+				z.others = true
 			case sign != 0:
-				negative = true
+				z.negative = true
 			default:
-				positive = true
+				z.positive = true
 			}
-			if others && (negative || positive) {
+			if z.others && (z.negative || z.positive) {
 				return enough
 			}
 		}
@@ -137,7 +152,8 @@ func (p *program) zerosOf(c *value) (negative, positive, others bool) {
 	if err != nil && err != enough && p.err == nil {
 		p.err = err
 	}
-	return negative, positive, others
+	c.zeros = z
+	return z
 }
 
 // OpenVINO's CPU plugin takes a Multiply by a Convert of a constant of 8 bits, or less, or by a Subtract of one, for

@@ -53,8 +53,8 @@ func (p *program) emptyIndices(o op, indices *value) {
 	}
 }
 
-// backward refuses a Slice with a negative step from one element before the end to it or to one behind it, of an axis
-// whose length is not known: OpenVINO takes the result for one without elements, which it is not where the axis is shorter.
+// backward refuses a Slice with a negative step whose start is not behind its end, where both are counted from the end of
+// an axis whose length is not known: OpenVINO takes the result for one without elements, which it is not where the axis is shorter.
 func (p *program) backward(n *node) {
 	starts, ok := n.in[1].integers()
 	ends, also := n.in[2].integers()
@@ -65,10 +65,11 @@ func (p *program) backward(n *node) {
 		return
 	}
 	for i, a := range axes {
-		if a < 0 {
-			a += int64(rank)
+		axis := p.axisOf(a, rank)
+		if p.err != nil {
+			return
 		}
-		if _, exact := n.in[0].dim(int(a)); steps[i] < 0 && starts[i] <= ends[i] && ends[i] < -1 && (!exact || n.in[0].waits()) {
+		if _, exact := n.in[0].dim(axis); steps[i] < 0 && starts[i] <= ends[i] && ends[i] < -1 && (!exact || n.in[0].waits()) {
 			p.fail(ErrUnsupported, "its Slice goes backward from %d to %d along an axis whose length is not known, of which OpenVINO takes no element, also where the axis is shorter; declare the length", starts[i], ends[i])
 			return
 		}

@@ -103,6 +103,7 @@ func TestOpenVINOLimits(t *testing.T) {
 		{oneNode(onnxModel, "Squeeze", 13, nil, 1, in(f32, 1, 3, 1)), "= Squeeze f32[1,3,1] i64[2]"},
 		{oneNode(onnxModel, "Squeeze", 13, nil, 1, in(f32, 2, 3)), "= Reshape f32[2,3] i64[2]"},
 		{oneNode(onnxModel, "Slice", 13, nil, 1, in(f32, -1), whole(-5), whole(-5), whole(0), whole(-1)), "goes backward from -5 to -5"},
+		{oneNode(onnxModel, "Slice", 13, nil, 1, in(f32, -1, -1), whole(-5), whole(-5), whole(-5), whole(-1)), "its axis is -5, and there are 2 dims"},
 		{oneNode(onnxModel, "Identity", 13, nil, 1, in(f32)), "= Reshape f32[] i64[0]"},
 		{oneNode(onnxModel, "Mul", 14, nil, 1, bytes(1, 1, 1), bytes(100, 5, 5, 4)), "= Convert u8[5,5,4]; Multiply i32[1,1] i32[5,5,4]; Convert i32[5,5,4]"},
 		{oneNode(onnxModel, "Mul", 14, nil, 1, bytes(100, 5, 5, 4), bytes(20, 5, 4)), "= Multiply i32[5,5,4] i32[5,4]; Convert i32[5,5,4]"},

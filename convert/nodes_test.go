@@ -1006,6 +1006,8 @@ func TestAsOpenVINO(t *testing.T) {
 	with := func(op string, more ...any) *model.Model { // f32[4,3] and a constant
 		return oneNode(onnxModel, op, 14, nil, 1, append([]any{in(garner.F32, 4, 3)}, more...)...)
 	}
+	made := then(oneNode(onnxModel, "Add", 14, nil, 1, single(.6), single(34)), "Add", 14, nil, in(garner.F32, 4, 3)) // a constant that a node computes, and an input
+	made.Graph.Inputs = append(made.Graph.Inputs, made.Graph.Nodes[1].Inputs[1])
 	rows := oneGather(onnxModel, "Gather", 13, nil, in(garner.F32, 4, 3), in(i64, 2))
 	rows.Graph.Outputs[0].Value.Spec = in(garner.F32, 2, 3)
 	for _, tt := range []struct {
@@ -1028,6 +1030,7 @@ func TestAsOpenVINO(t *testing.T) {
 		{then(oneNode(irModel, "Convert", 1, to("i16"), 1, in(garner.U8, 3)), "Convert", 1, to("f32")), "", ""},
 
 		{then(with("Sub", single(.6)), "Add", 14, nil, single(34)), "", joined},
+		{then(made, "Add", 14, nil, single(34)), "", joined},
 		{then(with("Add", single(1, 2, 3)), "Sub", 14, nil, single(3, 4, 5)), "", joined},
 		{then(with("Mul", single(.6)), "Mul", 14, nil, single(34)), "", joined},
 		{then(with("Mul", single(1, 2, 3)), "Add", 14, nil, single(1, 2, 3)), "", joined},
@@ -1127,5 +1130,29 @@ func TestAsOpenVINO(t *testing.T) {
 	flags := then(oneNode(onnxModel, "Cast", 13, attributes{"to": int64(7)}, 1, in(garner.Bool, 3)), "ReduceMax", 18, nil, whole(0))
 	if _, err := convert.File(t.Context(), flags, filepath.Join(t.TempDir(), "out.xml"), convert.Options{}); err != nil {
 		t.Errorf("ReduceMax of a cast of bool: %v", err)
+	}
+}
+
+// TestComparesWhatStays holds that a comparison of OpenVINO IR with OpenVINO IR feeds indices that a node which stays makes of
+// a constant and an input, in either order.
+func TestComparesWhatStays(t *testing.T) {
+	for _, at := range []int{0, 1} {
+		inputs := []any{whole(-9), in(garner.I64, -1)}
+		if at == 0 {
+			slices.Reverse(inputs)
+		}
+		m, made := oneGather(irModel, "Gather", 8, nil, in(garner.F32, 5, 2), in(garner.I64, -1), number(0)), oneNode(irModel, "Maximum", 1, nil, 1, inputs...).Graph
+		n := made.Nodes[0]
+		n.Name, n.Inputs[at].Name, n.Inputs[1-at].Name, n.Outputs[0].Name = "greatest", "ids", "least", "made"
+		m.Graph.Nodes[0].Inputs[1] = n.Outputs[0]
+		m.Graph.Inputs = []*model.Value{m.Graph.Inputs[0], n.Inputs[at]}
+		m.Graph.Nodes, m.Graph.Constants = append([]*model.Node{n}, m.Graph.Nodes...), append(m.Graph.Constants, made.Constants...)
+		report, err := convert.File(t.Context(), m, filepath.Join(t.TempDir(), "out.xml"), convert.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := report.Compared; c.Answered+c.Refused < 25 {
+			t.Errorf("the constant %d: %s", 1-at, c)
+		}
 	}
 }

@@ -91,6 +91,8 @@ type value struct {
 	fallback *value          // of an input: the constant that it is where a caller does not give it; nil: none
 	wide     scan            // of a constant, for 64-bit integers that i32 does not hold
 	denormal scan            // of a constant of floats, for a denormal one
+	shrinks  scan            // of a constant of f64, for one that is denormal in f32
+	zeros    *zeroScan       // of what depends on no input: what zerosOf found; nil: it was not asked
 }
 
 // A scan is what a look at all elements of a constant found. It is made once, and only where a node makes it matter.
@@ -180,6 +182,7 @@ type node struct {
 	mode        string
 	kept        bool        // OpenVINO IR has it as the source's node is, attributes and all
 	guards      bool        // it is a part of a gather: its guard, or what the target makes of it
+	varies      bool        // it depends on an input of the model
 	waits       bool        // it is behind the guard of a gather, or its repeat: see value.waits
 	origin      *model.Node // the source's node that it is for
 }
@@ -263,21 +266,13 @@ func (o op) moves() bool {
 // inexactly reports whether v is computed of what the target computes less exactly. A node that moves elements is none of
 // that: both runs of a comparison move the same ones. Nor is a guard.
 func (p *program) inexactly(v *value) bool {
-	seen := map[*value]bool{}
-	todo := []*value{v}
-	for len(todo) > 0 {
-		v := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if seen[v] || v.from == nil {
-			continue
+	return v.finds(func(v *value) (bool, []*value) {
+		n := v.from
+		if n == nil {
+			return false, nil
 		}
-		seen[v] = true
-		if n := v.from; p.inexact[n.origin] && !n.guards && !n.op.moves() {
-			return true
-		}
-		todo = append(todo, v.from.in...)
-	}
-	return false
+		return p.inexact[n.origin] && !n.guards && !n.op.moves(), n.in
+	})
 }
 
 // crosses reports whether exactly one of source and target is run by a runtime: what it answers otherwise than others
@@ -295,6 +290,7 @@ func (v *value) waits() bool { return v.from != nil && v.from.waits }
 // add makes a node, with the dtype of its output.
 func (p *program) add(n *node, dtype garner.DType) *value {
 	n.origin, n.guards = p.at, p.guarding
+	n.varies = slices.ContainsFunc(n.in, func(v *value) bool { return v != nil && v.varies() })
 	n.waits = n.guards && n.op == opTile || slices.ContainsFunc(n.in, func(v *value) bool { return v != nil && v.waits() })
 	n.out = &value{from: n}
 	if p.err != nil {

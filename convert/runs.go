@@ -168,7 +168,7 @@ func (p *program) indexInputs() map[*value][]reaching {
 			switch v.from.op {
 			case opShape, opRange:
 				return
-			case opConcat, opAdd, opSub, opMul, opDiv, opMod, opFloorMod, opFloorDiv, opMin, opMax:
+			case opConcat, opAsIs, opAdd, opSub, opMul, opDiv, opMod, opFloorMod, opFloorDiv, opMin, opMax:
 			case opSelect:
 				in = in[1:]
 			default:

@@ -219,7 +219,7 @@ type linter struct {
 
 	constant func(*model.Value) *model.Constant // as constants says
 	ranges   map[*model.Value]bounds            // what bounds found
-	computed int                                // how many values compute has computed, each time counted
+	computed int                                // how often compute ran, which tests count
 	sources  *trail.Trail[*model.Value]         // as sourcesOf says
 	begun    map[*model.Value]int32             // values that bounds has visited: see groups
 	uses     map[*model.Value][]*model.Node     // as usesOf says; nil before it is needed

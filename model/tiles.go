@@ -189,7 +189,7 @@ type parts struct {
 	dst   [][]byte
 	size  int
 	buf   []byte
-	lines int // of tiles that fetch looked at: the time of what reads no more
+	lines int // of tiles that fetch looked at, which tests count
 }
 
 // add adds a part, and reads those before it where it does not go with them.

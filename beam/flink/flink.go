@@ -202,7 +202,7 @@ func (c *Client) Counters(ctx context.Context, id string) ([]jobs.Counter, error
 
 // Cancel cancels a job by Flink's id and waits until it has ended; ctx limits
 // how long. It returns the state in which the job ended: one that was done before
-// stays so.
+// stays so. With an error that is the last state that Flink told; "" where it told none.
 func (c *Client) Cancel(ctx context.Context, id string) (State, error) {
 	asked, last := false, State("")
 	for {

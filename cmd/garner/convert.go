@@ -30,9 +30,9 @@ refused by name, before a byte is written, and so are a dtype that the target's 
 branches that the model chooses, and loops. Bags are those of OpenVINO (for ONNX of f32 and i32),
 and TensorFlow's SparseSegmentSum, Mean and SqrtN, which the target adds in the order in which
 TensorFlow's CPU does: of f32 and f16, and sums of i32, for ONNX of bf16 and sums of i64 too.
-SqrtN is for ONNX alone. The Unique that tf.nn.embedding_lookup_sparse makes is refused: export
-tf.sparse.segment_sum, segment_mean or segment_sqrt_n, by its combiner, of the table, the ids and the
-segment ids, whose answers are the same.
+SqrtN is for ONNX alone. The Unique that tf.nn.embedding_lookup_sparse makes is refused: without
+weights, export tf.sparse.segment_sum, segment_mean or segment_sqrt_n, by its combiner, of the table,
+the ids and the segment ids, whose answers are the same.
 
 --outside says what becomes of an index outside of its axis:
   keep    the target refuses it, or answers it, where the source's runtime does: guards in the graph
@@ -63,7 +63,7 @@ A node that the target computes less exactly is refused without --lossy, such as
 computes it as f32, 64-bit constants beyond 32 bits, quotients of floats, ReduceSum, ReduceMax and
 ReduceMin but of small integers, ArgMax and ArgMin of floats, the least and greatest of floats, a product that is added, a second step of f16, TopK and a Where of floats
 between formats, a Slice with a negative step whose ends are computed, and for OpenVINO a Slice whose starts, ends, axes or steps come from an input of i64. So is a denormal f32 in a constant, between OpenVINO, which takes it for 0, and other formats; of
-numbers that come at run time nothing is known: TensorFlow's bags and arithmetic take denormals for 0, and the target computes with them; a constant with one that comes to them is refused. OpenVINO computes every i64 as i32: an index of 2^32+1 is 1 before any guard sees it.
+numbers that come at run time nothing is known: TensorFlow's bags and arithmetic take denormals for 0, and the target computes with them; a constant that has one and that they read is refused. OpenVINO computes every i64 as i32: an index of 2^32+1 is 1 before any guard sees it.
 
 What was guarded, replaced (by another form with the same answers), renamed and dropped (names of dims, which an IR lacks), and
 what differs (the target answers otherwise for some inputs, as for an index whose row is other memory in OpenVINO), is printed on
@@ -114,7 +114,7 @@ func (p *program) convertCommand() *cobra.Command {
 	flags.StringVar(&f.outside, "outside", convert.Keep.String(), "what becomes of an index outside: keep, clamp or as-is")
 	flags.StringVar(&f.defaults, "defaults", convert.DefaultsKept.String(), "what becomes of an input with a default: keep, input or constant")
 	flags.BoolVar(&f.lossy, "lossy", false, "accept nodes that the target computes less exactly; each is named")
-	flags.BoolVar(&f.quiet, "quiet", false, "do not print what was guarded and replaced, and what differs")
+	flags.BoolVar(&f.quiet, "quiet", false, "print no notes and no comparison")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object on standard output, and no notes beside it")
 	addOpening(cmd, &f.opening)
 	_ = cmd.RegisterFlagCompletionFunc("defaults", cobra.FixedCompletions([]string{"keep", "input", "constant"}, cobra.ShellCompDirectiveNoFileComp))

@@ -43,7 +43,7 @@ func (p *program) lintFix(cmd *cobra.Command, path string, f lintFlags, o lint.O
 		return err
 	}
 	if !slices.Contains(mended, m.Format) {
-		remedy := "convert it first, garner convert " + path + " -o OUT.onnx, and mend that"
+		remedy := "convert it first, garner convert " + plain(path) + " -o OUT.onnx, and mend that"
 		if m.Format == text.Format { // of which garner writes no other format
 			remedy = "mend by hand the program that it is exported from, by what lint without --fix prints"
 		}

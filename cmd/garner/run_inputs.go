@@ -127,7 +127,7 @@ func (in namedInput) cast(is, wants garner.DType) string {
 	return fmt.Sprintf("cast the file to %s", wants)
 }
 
-// open opens an input. A literal that says none and a pipe take the model's dtype. A file has
+// open opens an input. A literal without a dtype and a pipe take the model's dtype. A file has
 // its own, which Check compares with the model's; one that does not say its dtype takes the
 // model's.
 func (r *modelRun) open(ctx context.Context, in namedInput, dtype garner.DType) (*files.Input, garner.Tensor, error) {

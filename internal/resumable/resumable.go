@@ -352,7 +352,7 @@ func name(place atomicfile.Place, end string) string {
 }
 
 // A killed process may take some time to end, and so to release its lock: that of so many
-// looks, each after a pause. Looks are counted, as a busy machine may give this process less.
+// looks, each after a pause. Looks are counted, as a busy machine may leave this process less time between two of them.
 const (
 	looks = 30
 	pause = 10 * time.Millisecond

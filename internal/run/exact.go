@@ -347,7 +347,7 @@ func (c *call) fused() bool {
 			return nil
 		}
 		for i, v := range n.Inputs {
-			if v.Constant != nil && !c.isGiven(v) {
+			if dependenceOf(c.depends, v, c.given) == ofConstants {
 				return n.Inputs[1-i]
 			}
 		}

@@ -350,7 +350,7 @@ var ErrGuarded = garner.Errorf(garner.ErrAttribute, "nodes before its indices de
 // errRefused is of a guard that refuses an index which cannot be named.
 var errRefused = garner.Errorf(garner.ErrIndex, "a guard in the model refuses an index")
 
-// A segmentsError is of the guard of a bag. The index is one that nobody fed, and a class alone.
+// A segmentsError is of the guard of a bag. index gives the class and the hint: its number was never fed.
 type segmentsError struct{ index garner.IndexError }
 
 func (e *segmentsError) Error() string {

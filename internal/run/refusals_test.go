@@ -123,6 +123,7 @@ func TestRefusals(t *testing.T) {
 		{tf, node("Cast", 0, attrs{"DstT": "f17"}, f), "f17"},
 		{tf, node("Cast", 0, attrs{"DstT": "i32", "Truncate": true}, f), "a cast with Truncate is not run"},
 		{tf, node("Cast", 0, attrs{"DstT": "f16"}, vec[float32](1e-5)), "a cast that makes a denormal f16 is not run"},
+		{tf, node("Cast", 0, attrs{"DstT": "bf16"}, vec[float64](1e-40)), "a cast that makes a denormal bf16 is not run"},
 		{tf, node("Cast", 0, attrs{"DstT": "string"}, f), "a cast of f32 to string is not run"},
 		{tf, node("ExpandDims", 0, nil, x, vec[int64](0, 1)), "its axis has 2 numbers; it must be one"},
 		{tf, node("ExpandDims", 0, nil, x, vec[int64](4)), "its axis is 4, and there are 3 dims"},

@@ -293,7 +293,11 @@ func tensorflowCast(c *call) (garner.Tensor, error) {
 	if err := c.usual(t, to.IsFloat()); err != nil {
 		return garner.Tensor{}, err
 	}
-	if to == garner.F16 { // whose denormals, too, some processors do not make
+	if to.IsFloat() && to.Bits() == 16 { // whose denormals, too, some processors do not make
+		least := 0x1p-126
+		if to == garner.F16 {
+			least = 0x1p-14
+		}
 		wide, err := c.cast(made, garner.F32)
 		if err != nil {
 			return garner.Tensor{}, err
@@ -302,8 +306,8 @@ func tensorflowCast(c *call) (garner.Tensor, error) {
 		if err != nil {
 			return garner.Tensor{}, err
 		}
-		if slices.ContainsFunc(v, func(x float32) bool { return x != 0 && math.Abs(float64(x)) < 0x1p-14 }) {
-			return garner.Tensor{}, garner.Errorf(garner.ErrDType, "a cast that makes a denormal f16 is not run; give an input that makes none")
+		if slices.ContainsFunc(v, func(x float32) bool { return x != 0 && math.Abs(float64(x)) < least }) {
+			return garner.Tensor{}, garner.Errorf(garner.ErrDType, "a cast that makes a denormal %s is not run; give an input that makes none", to)
 		}
 		return made, nil
 	}

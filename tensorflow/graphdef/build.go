@@ -323,7 +323,7 @@ func (r *reader) whole(nodes []*tfpb.NodeDef) ([]named, error) {
 			r.top.Inputs = append(r.top.Inputs, v)
 			continue
 		}
-		if used[def.Name] || saves[def.Name] || silent[def.Op] || variables[def.Op] || assigns(def.Op) {
+		if used[def.Name] || saves[def.Name] || silent[def.Op] || asks[def.Op] || variables[def.Op] || assigns(def.Op) {
 			continue
 		}
 		if op := n.definition(); op != nil && len(op.OutputArg) == 0 {

@@ -58,13 +58,14 @@ var reading = map[string]bool{
 	"Identity": true, "If": true, "StatelessIf": true, "Case": true, "StatelessCase": true, "While": true, "StatelessWhile": true,
 }
 
-// silent are the operators without a result, those whose result is a variable that they
-// change, and those that TensorFlow adds to each variable, which ask whether it has a value: none is
-// a result of a graph without signatures.
+// silent are the operators without a result, and those whose result is a variable that they
+// change: none is a result of a graph without signatures.
 var silent = map[string]bool{
 	"NoOp": true, "Assert": true, "Const": true, "Placeholder": true, "SaveV2": true, "MergeV2Checkpoints": true, "RestoreV2": true,
-	"VarIsInitializedOp": true, "IsVariableInitialized": true,
 }
+
+// asks are the operators that TensorFlow adds to each variable, which ask whether it has a value: none is such a result either.
+var asks = map[string]bool{"VarIsInitializedOp": true, "IsVariableInitialized": true}
 
 // outputs are the operators with several outputs, by the names of these, which nodes of
 // functions read them by. A model of TensorFlow says them itself, but a frozen graph does

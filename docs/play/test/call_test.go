@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -489,7 +490,11 @@ func TestStale(t *testing.T) {
 		p.do(chromedp.Evaluate[chromedp.Void](`data.value = ` + quoted(text) + `; data.dispatchEvent(new Event("input"))`))
 		p.wait(`location.hash.includes("data=` + text + `&")`) // typing has stood still, and the page has asked or put it behind
 		if text == "second" {
-			<-begun
+			select {
+			case <-begun:
+			case <-time.After(patience):
+				t.Fatal("the second call is not asked")
+			}
 		}
 	}
 	free()
