@@ -71,7 +71,11 @@ func newest(folder string) (prefix, fault string) {
 		if !has {
 			continue
 		}
-		switch name, err := strconv.Unquote(strings.TrimSpace(value)); {
+		name, err := strconv.Unquote(strings.TrimSpace(value))
+		if err == nil && filepath.IsAbs(name) && sameFolder(filepath.Dir(name), folder) {
+			name = filepath.Base(name) // as Saver.save of TensorFlow 1 writes it of an absolute path
+		}
+		switch {
 		case err != nil:
 			return "", fmt.Sprintf("line %d of its file %s is no %s \"PREFIX\"", number, stateName, stateKey)
 		case !filepath.IsLocal(name):
@@ -83,6 +87,16 @@ func newest(folder string) (prefix, fault string) {
 		}
 	}
 	return "", fmt.Sprintf("its file %s has no line %s \"PREFIX\"", stateName, stateKey)
+}
+
+// sameFolder reports whether two paths lead to one folder.
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }
 
 // stateFault is what is wrong with the file checkpoint of a folder, behind a colon; "" where there

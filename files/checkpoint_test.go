@@ -1,6 +1,7 @@
 package files
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -25,6 +26,17 @@ func checkpoints(t *testing.T) string {
 func TestPrefix(t *testing.T) {
 	dir := checkpoints(t)
 	state := filepath.Join(dir, "checkpoint")
+	// A path of the folder is none outside of it.
+	absolute, err := filepath.Abs(filepath.Join(dir, "old.ckpt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(state, fmt.Appendf(nil, "model_checkpoint_path: %q\n", absolute), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Parse(dir + "#parts"); err != nil || p.Path != filepath.Join(dir, "old.ckpt.index") {
+		t.Errorf("%+v, %v", p, err)
+	}
 	if err := os.WriteFile(state, []byte("all_model_checkpoint_paths: \"new\"\nmodel_checkpoint_path: \"old.ckpt\"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +86,7 @@ func TestPrefix(t *testing.T) {
 		_, err := Parse(dir + path)
 		refused(t, err, ErrUnknown, "of no format that garner reads")
 	}
-	_, err := ModelFormatOf(dir + "/newer")
+	_, err = ModelFormatOf(dir + "/newer")
 	refused(t, err, fs.ErrNotExist, "there is no file "+dir+"/newer; check the name and the folder")
 	// What the state of a folder says of other folders, and what is no state.
 	outside := filepath.Join(checkpoints(t), "old.ckpt")
