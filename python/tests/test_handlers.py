@@ -191,6 +191,7 @@ x = threading.Thread(target=check); x.start()
 inside.wait()
 signal.setitimer(signal.ITIMER_REAL, 0.1)
 assert forked(check) == 0
+signal.setitimer(signal.ITIMER_REAL, 0)
 assert cut, "the fork did not wait"
 x.join(); check()
 answers(garner.operators); answers(lambda: forked(check))

@@ -15,9 +15,10 @@ import pytest
 LIMIT = 480  # seconds of a process, which only a hang takes
 
 HEAD = """
-import faulthandler, gc, multiprocessing, os, signal, sys, threading, time
+import atexit, faulthandler, gc, multiprocessing, os, signal, sys, threading, time
 import numpy as np
 import garner
+atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)  # behind which Python takes its handlers away, and a signal ends it
 exec("_moved = lambda *given: True", vars(garner._ops))  # no take beyond SMALL is left to NumPy
 np.random  # which NumPy imports at its first use: not in a thread that another forks beside
 path = sys.argv[1]
